@@ -77,6 +77,7 @@ export async function createApp(options: AppOptions) {
     upkeep: createUpkeep(services),
     providers: auth.context.providers,
     processKeys: services.processKeys,
+    lasting: services.lasting,
     /** The URL by which calls in the same process name the server. */
     ownUrl: options.loopbackOnly ? "http://127.0.0.1" : publicBaseUrl,
     /** The refusal of a request that a page of another site may have made a browser send; null for any other. */
@@ -94,7 +95,7 @@ function newRouter(origins: OriginPolicy) {
 }
 
 function addAdmin(admin: Router, options: AppOptions, services: Services, own: OriginPolicy): void {
-  const { config, platform, readSchemaFile, surroundings, planner = planLocated } = options;
+  const { config, platform, readSchemaFile, surroundings, planner = planLocated, reload = null } = options;
   const { api, dataApi, adminCallers, recent } = services;
   const auth = services.auth.context;
   const identify = identifiedBy(adminCallers, config.api.max_body_bytes);
@@ -111,7 +112,10 @@ function addAdmin(admin: Router, options: AppOptions, services: Services, own: O
   const { projects, cursors } = api;
   admin.route(
     "/admin/api",
-    adminRoutes({ platform, config, projects, readSchemaFile, cursors, auth, recent, surroundings, planner }, identify),
+    adminRoutes(
+      { platform, config, projects, readSchemaFile, cursors, auth, recent, surroundings, planner, reload },
+      identify,
+    ),
   );
 }
 

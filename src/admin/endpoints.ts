@@ -5,6 +5,7 @@ import { metricsEndpoint } from "./metrics.js";
 import { openApiEndpoint } from "./openapi.js";
 import { getOperationsEndpoint } from "./operations.js";
 import { getOutboxEndpoint } from "./outbox.js";
+import { reloadEndpoint } from "./reload.js";
 import { getRequestsEndpoint } from "./requests.js";
 import { applySchemaEndpoint, planSchemaEndpoint } from "./schema.js";
 import { getSchemaEndpoint } from "./schema-in-force.js";
@@ -25,6 +26,7 @@ import {
 const changing: readonly AdminEndpoint[] = [
   planSchemaEndpoint,
   applySchemaEndpoint,
+  reloadEndpoint,
   getUsersEndpoint,
   postUserEndpoint,
   postInvitationEndpoint,

@@ -6,11 +6,13 @@ import type { Refusal } from "../http/refusal.js";
 import type { RecentRequests } from "../log/recent-requests.js";
 import type { Database } from "../platform/database.js";
 import type { Platform } from "../platform/platform.js";
+import type { Problem } from "../problems/problem.js";
 import type { Config } from "../project/config.js";
 import type { LiveProject } from "../schema/live-project.js";
 import type { Planner } from "../schema/plan/planner.js";
 import type { ProjectSource } from "../schema/project-source.js";
 import type { Cursors } from "../tables/list/list-response.js";
+import type { PlannedStep } from "../wire/plan.js";
 
 /** The services that all handlers under /admin/api use. */
 export interface AdminServices {
@@ -22,6 +24,8 @@ export interface AdminServices {
   readonly recent: RecentRequests;
   readonly surroundings: Surroundings;
   readonly planner: Planner;
+  /** Null if the runtime reads no files. */
+  readonly reload: Reload | null;
   /**
    * Reads the text of the svc.schema.yaml that was deployed with the server. It is the proposed schema where a request
    * has none in its body, and is shown beside the schema in force.
@@ -35,6 +39,17 @@ export interface Surroundings {
   /** Whether an environment variable is set; an empty one counts as not set. */
   readonly isSet: (variable: string) => boolean;
 }
+
+/** Reads the project's files again. With `isDryRun` nothing is taken over. */
+export type Reload = (options: { readonly isDryRun: boolean }) => Promise<ReloadOutcome>;
+
+/**
+ * How a reload ends. `problems`: nothing was taken over. Otherwise `applied` says whether the files differ from what was
+ * served, and `waits` are the steps of the schema that wait for a person.
+ */
+export type ReloadOutcome =
+  | { readonly problems: readonly Problem[] }
+  | { readonly applied: boolean; readonly steps: readonly PlannedStep[]; readonly waits: readonly PlannedStep[] };
 
 /** What a handler under /admin/api is given to answer a request. */
 export interface AdminRequest {

@@ -1,4 +1,4 @@
-import type { Surroundings } from "../admin/services.js";
+import type { Reload, Surroundings } from "../admin/services.js";
 import type { ProviderEndpoints } from "../auth/oauth/provider.js";
 import type { Keyring } from "../encoding/keyring.js";
 import type { ConsoleFiles } from "../platform/console-files.js";
@@ -6,6 +6,7 @@ import type { Platform } from "../platform/platform.js";
 import type { Config } from "../project/config.js";
 import type { Planner } from "../schema/plan/planner.js";
 import type { ReadRules } from "../schema/project-source.js";
+import type { Lasting } from "./lasting.js";
 
 /** What the entry module of a runtime passes to `createApp`. */
 export interface AppOptions {
@@ -46,6 +47,10 @@ export interface AppOptions {
    * socket's response, because modifying the Response object costs a tenth of the time of reading a row.
    */
   readonly addHeader: (response: Response, header: readonly [name: string, value: string], env: unknown) => void;
+  /** Reads the project's files again, where the runtime can. */
+  readonly reload?: Reload;
+  /** What an earlier app of the process leaves to this one. */
+  readonly lasting?: Lasting;
   /** Only tests replace the URLs of sign-in providers. */
   readonly providerEndpoints?: ProviderEndpoints;
 }

@@ -14,7 +14,7 @@ const bundle = await rolldown({
   input: {
     main: built("cli/start.js"),
     svc: built("cli/main.js"),
-    library: built("node/create-svc.js"),
+    library: built("node/server/create-svc.js"),
     "libsql-file-worker": built("node/database/libsql-file-worker.js"),
     "libsql-long-work-thread": built("node/database/libsql-long-work-thread.js"),
     "schema-plan-thread": built("node/plans/schema-plan-thread.js"),

@@ -1,7 +1,7 @@
 import { RefusedError } from "./command.js";
 import { serverPackage } from "./project-template.js";
 
-const scripts = { dev: "svc serve", check: "svc check" };
+const scripts = { dev: "svc serve --watch", check: "svc check" };
 const workerScripts = { "dev:worker": "svc worker dev", deploy: "wrangler deploy" };
 /** The release of wrangler that this release is tested with. */
 const wranglerVersion = "^4.86.0";

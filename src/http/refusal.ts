@@ -49,6 +49,7 @@ export class Refusal {
     private readonly options: {
       readonly columns?: readonly string[];
       readonly expected?: number;
+      readonly problems?: readonly FileProblem[];
       readonly headers?: HeadersRecord;
       readonly status?: 403 | 408 | 431;
       readonly facts?: Pick<AnswerFacts, "rule" | "event" | "principal">;
@@ -70,12 +71,13 @@ export class Refusal {
   /** Without the member `columns` if there are none. */
   get error(): ErrorBody {
     const { code, message } = this;
-    const { columns = [], expected } = this.options;
+    const { columns = [], expected, problems } = this.options;
     return {
       code,
       message,
       ...(columns.length > 0 && { columns }),
       ...(expected !== undefined && { expected }),
+      ...(problems !== undefined && { problems }),
     };
   }
 
@@ -97,6 +99,16 @@ export interface ErrorBody {
   readonly columns?: readonly string[];
   /** Only if pushed mutations are out of order: the id of the mutation that the server expects next. */
   readonly expected?: number;
+  /** Only if the project's files have problems: each with its place. */
+  readonly problems?: readonly FileProblem[];
+}
+
+/** A problem of a file, with the line (from 1) and the path of its place; null for a line that is not known. */
+export interface FileProblem {
+  readonly file: string;
+  readonly line: number | null;
+  readonly path: string;
+  readonly message: string;
 }
 
 /** Narrows the type of a `T | Refusal`. */

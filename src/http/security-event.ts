@@ -37,6 +37,7 @@ export const securityEvents = [
   "key_created",
   "key_revoked",
   "schema_applied",
+  "reloaded",
   "rows_changed",
   "operation_run",
   "admin_read",

@@ -9,7 +9,8 @@ export class UnsentBytes {
   #all = 0;
   readonly #byReceiver = new Map<string, number>();
 
-  constructor(private readonly max: number) {}
+  /** How many bytes may wait in all. */
+  constructor(public max: number) {}
 
   /**
    * Counts an answer of `bytes` until the returned function is called. `receivers` are the principal and the address

@@ -31,17 +31,16 @@ export function addressBy({ clientAddress }: HostOptions) {
   };
 }
 
-/** `as` and `asKey` on an app. */
-export function createInProcess(app: App): Pick<Svc, "as" | "asKey"> {
-  const { fetch: answer } = app;
+/** `as` and `asKey` on the app that serves at the time of each call. */
+export function createInProcess(app: () => App): Pick<Svc, "as" | "asKey"> {
   const clientOf = (headersOf: () => Promise<Record<string, string>>, host: Request | null) =>
     createClient({
-      url: app.ownUrl,
+      url: app().ownUrl,
       storage: memoryStorage(),
       // The calls' credentials replace it.
       apiKey: "in-process",
       fetch: async (input, init) => {
-        const refusal = host === null ? null : app.crossSiteRefusal(host);
+        const refusal = host === null ? null : app().crossSiteRefusal(host);
         if (refusal !== null) return refusal.toResponse();
         const headers = new Headers(init?.headers);
         headers.delete("Authorization");
@@ -50,6 +49,7 @@ export function createInProcess(app: App): Pick<Svc, "as" | "asKey"> {
         if (!hasCredential(credentials)) headers.delete("Idempotency-Key");
         for (const [name, value] of Object.entries(credentials)) headers.set(name, value);
         const { method = "GET", body = null, signal = null } = init ?? {};
+        const { fetch: answer } = app();
         return answer(new Request(input as string, { method, body, signal, headers }), { host } satisfies Env);
       },
     });
@@ -60,7 +60,7 @@ export function createInProcess(app: App): Pick<Svc, "as" | "asKey"> {
         const parsed = parseKeyScope(scope);
         if (parsed === null || parsed.legacy) throw badCall(`asKey: ${JSON.stringify(scope)} is no scope`);
       }
-      const headersOf = async () => ({ Authorization: `Bearer ${await app.processKeys.secretFor(scopes)}` });
+      const headersOf = async () => ({ Authorization: `Bearer ${await app().processKeys.secretFor(scopes)}` });
       return clientOf(headersOf, null) as never;
     },
   };

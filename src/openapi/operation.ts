@@ -1,6 +1,6 @@
 import type { Endpoint, ErrorStatus, SecurityScheme } from "../http/endpoint.js";
 import { statuses } from "../http/refusal.js";
-import { count, type JsonSchema, list, object, text } from "../wire/schema.js";
+import { count, type JsonSchema, list, nullOr, object, text } from "../wire/schema.js";
 
 /** What an operation object is made of (OpenAPI 3.1, section 4.8.10). */
 export interface OperationSource
@@ -64,9 +64,14 @@ export function errorResponses(): JsonSchema {
   );
 }
 
+/** What errors of a status may have besides (`docs/reference/errors.md`). */
+const members: Readonly<Partial<Record<ErrorStatus, Readonly<Record<string, JsonSchema>>>>> = {
+  400: { problems: list(object({ file: text, line: nullOr(count), path: text, message: text })) },
+  409: { expected: count },
+};
+
 function errorSchema(status: ErrorStatus): JsonSchema {
-  const conflict = status === 409 ? { expected: count } : {};
-  return object({ error: errorOf(codesOf(status), conflict) });
+  return object({ error: errorOf(codesOf(status), members[status]) });
 }
 
 function errorOf(codes: readonly string[], more: Readonly<Record<string, JsonSchema>> = {}): JsonSchema {

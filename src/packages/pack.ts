@@ -43,7 +43,7 @@ pack(
     description: own.description,
     bin: { svc: "dist/svc/main.js" },
     exports: {
-      ".": exported("svc/library", "node/create-svc"),
+      ".": exported("svc/library", "node/server/create-svc"),
       "./worker": exported("worker/modules/index", "worker/create-svc"),
       "./client": exported("client/index"),
       "./client/outbox": exported("client/outbox"),
@@ -62,7 +62,7 @@ pack(
     wire: (path) => path.endsWith(".d.ts"),
     "worker/modules": (path) => /\.(js|wasm)$/.test(path),
     library: (path) => path === "svc.d.ts",
-    node: (path) => path === "create-svc.d.ts",
+    "node/server": (path) => path === "create-svc.d.ts",
     worker: (path) => path === "create-svc.d.ts",
   },
   noticesOf(root, [...bundled, ...Object.keys(console.devDependencies)]),

@@ -2,6 +2,8 @@
 export interface Commits {
   /** Grows each time a commit becomes known. */
   known(): number;
+  /** To be called when waiting callers have to look again, though nothing was committed: after a change of the rules. */
+  announce(): void;
   /** Begins a wait for commits, which ends after `ms` milliseconds of real time. */
   within(ms: number): CommitWait;
 }

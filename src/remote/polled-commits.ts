@@ -7,6 +7,7 @@ import type { Commits } from "../platform/commits.js";
 export function polledCommits(everyMs = 2_000): Commits {
   return {
     known: () => 0,
+    announce: () => {},
     within: (ms) => {
       const endsAtMs = performance.now() + ms;
       return {

@@ -25,6 +25,11 @@ export interface ProjectSource {
    * the project is loaded already.
    */
   current(version: number | null): AtOnce<LiveProject | Refusal>;
+  /**
+   * Serves by the rules and settings of another svc.toml from now on, with the schema in force, which they have to fit.
+   * Requests that have begun go on with what they were given.
+   */
+  adopt(config: ProjectConfig): Promise<void>;
   /** The rules that a schema may be served with once it is applied: those of svc.toml as it is now, and those in use. */
   sources(): Promise<readonly ServedRules[]>;
 }
@@ -52,6 +57,7 @@ export function createProjectSource(
   log: Log,
   readRules: ReadRules = async () => null,
 ): ProjectSource {
+  let settings = config;
   let source: ServedRules = config;
   // The loaded project and not a promise of it: on a Worker, the request that began to load the project may be
   // cancelled, and other requests would wait for its promise forever.
@@ -80,7 +86,7 @@ export function createProjectSource(
     if (inForce === null) return noSchema;
     const parsed = await fittingRules(inForce);
     const operations = await provedOperations(inForce, parsed);
-    const pageBytesMax = Math.min(inForce.catalog.answerBytesMax, config.api.max_page_bytes);
+    const pageBytesMax = Math.min(inForce.catalog.answerBytesMax, settings.api.max_page_bytes);
     const catalog = { ...inForce.catalog, pageBytesMax };
     const unfit = unfitTables(parsed, inForce.schema);
     const project =
@@ -95,6 +101,11 @@ export function createProjectSource(
     return project;
   };
   return {
+    adopt: async (adopted) => {
+      settings = adopted;
+      source = adopted;
+      await load(0);
+    },
     current: (version) => {
       if (version === null) return noSchema;
       return current?.version === version ? current.project : load(version);

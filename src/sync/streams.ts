@@ -20,16 +20,13 @@ export type StreamBounds = Config["sync"];
  * and no AbortSignal, because on a Worker a signal belongs to the request that made it.
  */
 export class Streams {
-  readonly #bounds: StreamBounds;
   readonly #places = new Set<StreamReservation>();
   /** How many places are taken, by whom they count for, as in `Place.of`. */
   readonly #taken = new Map<string, number>();
   readonly #atEnd = new Set<() => void>();
   #isEnding = false;
 
-  constructor(bounds: StreamBounds) {
-    this.#bounds = bounds;
-  }
+  constructor(public bounds: StreamBounds) {}
 
   /**
    * Takes a place for a stream or a waiting pull. Returns a function that gives the place back, or null if none is
@@ -38,8 +35,8 @@ export class Streams {
    */
   take(caller: Actor, address: string, nowMs: number, endsAtMs: number): (() => void) | null {
     for (const place of this.#places) if (place.endsAtMs <= nowMs) this.#release(place);
-    const shares = sharesOf(caller, address, this.#bounds);
-    if (this.#isEnding || this.size >= this.#bounds.max_streams) return null;
+    const shares = sharesOf(caller, address, this.bounds);
+    if (this.#isEnding || this.size >= this.bounds.max_streams) return null;
     if (shares.some(({ of, max }) => (this.#taken.get(of) ?? 0) >= max)) return null;
     const place = { endsAtMs, of: shares.map(({ of }) => of) };
     this.#places.add(place);

@@ -42,14 +42,15 @@ export interface PlannedStep {
 }
 
 const step = openObject({ safe: flag, rows: count, writes_wait_ms: count }) as WireSchema<PlannedStep>;
-const steps: WireSchema<readonly PlannedStep[]> = list(step);
+/** The schema of steps. */
+export const planSteps: WireSchema<readonly PlannedStep[]> = list(step);
 
 /** The schema of the plan of a change of the schema. */
-export const schemaPlan = object({ base: nullOr(text) as WireSchema<string>, hash: text, steps });
+export const schemaPlan = object({ base: nullOr(text) as WireSchema<string>, hash: text, steps: planSteps });
 /** The plan of a change of the schema, from the schema in force with the hash `base` to the new one with `hash`. */
 export type SchemaPlan = Static<typeof schemaPlan>;
 
 /** The schema of what was done to change the schema. */
-export const schemaChange = object({ version: count, hash: text, steps });
+export const schemaChange = object({ version: count, hash: text, steps: planSteps });
 /** What was done to change the schema: the steps to the schema with this version and this hash. */
 export type SchemaChange = Static<typeof schemaChange>;

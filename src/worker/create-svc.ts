@@ -28,7 +28,7 @@ export async function createSvc(project: object, options: SvcOptions): Promise<S
   return {
     fetch: async (request) => app.fetch(request, { host: request }),
     upkeep: () => app.upkeep.due(),
-    ...createInProcess(app),
+    ...createInProcess(() => app),
     close: async () => app.endStreams(),
   };
 }

@@ -133,7 +133,8 @@ const limits: Readonly<Record<string, number>> = {
     constant("auth/accounts/purge.ts", "rowsMax") * constant("auth/accounts/purge.ts", "counterRoundsMax"),
   "receipts waiting in memory while the journal does not work": constant("recorder.ts", "waitingMaxDefault"),
   "receipts in a block of the journal": constant("node/journal/", "blockSize"),
-  "time for requests to finish when the server stops, in seconds": constant("node/listening.ts", "drainMs") / 1000,
+  "time for requests to finish when the server stops, in seconds":
+    constant("node/server/listening.ts", "drainMs") / 1000,
   "time for which another process may lock the database file, in seconds":
     constant("node/database/libsql.ts", "lockWaitMs") / 1000,
   "time for a libSQL server to respond, in seconds": constant("remote/libsql.ts", "deadlineMs") / 1000,

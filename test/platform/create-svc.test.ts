@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { createSvc, type Svc, SvcError } from "../../src/node/create-svc.js";
+import { createSvc, type Svc, SvcError } from "../../src/node/server/create-svc.js";
 
 const schema = `notes:
   columns:

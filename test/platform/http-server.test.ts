@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { RequestBody } from "../../src/http/body.js";
 import { isRefusal, methodNotAllowed } from "../../src/http/refusal.js";
 import { json } from "../../src/http/respond.js";
-import { createHttpServer, type HttpServerOptions } from "../../src/node/http-server.js";
+import { createHttpServer, type HttpServerOptions } from "../../src/node/server/http-server.js";
 import { certificate } from "../support/certificate.js";
 import { MemoryLog, serve, signUp } from "../support/server.js";
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { startUpkeep, type UpkeepWork } from "../../src/node/upkeep.js";
+import { startUpkeep, type UpkeepWork } from "../../src/node/server/upkeep.js";
 import { MemoryLog } from "../support/server.js";
 
 beforeEach(() => {

@@ -25,6 +25,7 @@ export function patientConfig(config: Config, text: string): Config {
 export function patientCommits(commits: Commits): Commits {
   return {
     known: () => commits.known(),
+    announce: () => commits.announce(),
     within: (ms) => commits.within(ms < 2_000 ? ms : ms * 30),
   };
 }

@@ -19,7 +19,7 @@ export const builtCommand = "dist/svc/main.js";
 
 /**
  * `svc serve` of the built server, in a process of its own, once it listens. Node loads `preload` before it, a module that
- * gets messages from the test. `command` is another checkout's. Where `errors` is `scanned`, the end of the process
+ * gets messages from the test. `command` is another checkout's, `options` are more of `svc serve`. Where `errors` is `scanned`, the end of the process
  * fails if it has written a secret to its log; where it is `pipe`, the test reads what is written.
  */
 export async function spawnServer(
@@ -27,9 +27,10 @@ export async function spawnServer(
   errors: "ignore" | "scanned" | "pipe" = "scanned",
   preload?: string,
   command = builtCommand,
+  options: readonly string[] = [],
 ): Promise<SpawnedServer> {
   const nodeOptions = preload === undefined ? [] : ["--import", preload];
-  const args = [...servePatiently, ...nodeOptions, command, "serve", "--dir", directory, "--port", "0"];
+  const args = [...servePatiently, ...nodeOptions, command, "serve", "--dir", directory, "--port", "0", ...options];
   const server = spawn(process.execPath, args, {
     stdio: [
       "ignore",

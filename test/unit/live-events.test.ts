@@ -22,6 +22,7 @@ async function textOf(found: readonly (PulledPage | Refusal)[]): Promise<string>
   const stream = await liveEvents(quiet(1), 0, {
     commits: {
       known: () => 0,
+      announce: () => {},
       within: (ms) => ({ isOver: ms === 15_000, next: async () => {} }),
     },
     streams: { isEnding: false, whenEnding: () => () => {} },

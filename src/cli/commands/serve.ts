@@ -1,26 +1,34 @@
+import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { builtDirectory } from "../../node/built-directory.js";
 import { readProject } from "../../node/project-directory.js";
-import { serve } from "../../node/serve.js";
+import { serve } from "../../node/server/serve.js";
+import { watchFiles } from "../../node/server/watch-files.js";
 import { readPort } from "../../project/environment.js";
+import { configFile, schemaFile } from "../../project/file-names.js";
 import type { Command } from "../command.js";
 import { readPortOption } from "../port-option.js";
+import { reloadReport } from "../reload-report.js";
 
 /** Runs the server until a signal ends it (`docs/reference/command-line.md#svc-serve`). */
 const serveCommand: Command = {
   name: "serve",
-  usage: "[--host H] [--port N]",
+  usage: "[--host H] [--port N] [--watch]",
   summary:
     "Serves the project. Prints `listening on URL` to standard output and the URL of the console to standard error.",
-  options: { host: { type: "string" }, port: { type: "string" } },
+  options: { host: { type: "string" }, port: { type: "string" }, watch: { type: "boolean" } },
   help: [
     "--host H     the address to listen on (default: HOST, then server.host of svc.toml)",
     "--port N     the port to listen on; 0 picks a free one (default: PORT, then server.port)",
+    "--watch      takes svc.toml and svc.schema.yaml over whenever they change",
+    "SIGHUP takes them over once. What has problems is not taken over, and the server goes on as it was.",
   ],
   positionals: [],
-  run: async ({ directory, text, environment }) => {
+  run: async ({ directory, text, flag, environment }) => {
     // First, so that no signal during the start is missed.
     const stopping = stopSignal();
+    let reload = () => {};
+    process.on("SIGHUP", () => reload());
     const project = readProject(directory);
     const { server } = project.config;
     const running = await serve(project, {
@@ -31,7 +39,11 @@ const serveCommand: Command = {
     });
     console.log(`listening on ${running.url}`);
     await running.announce();
+    reload = () => void running.reload().then((outcome) => console.error(reloadReport(outcome)), reportFailure);
+    const endWatch = flag("watch") ? watchFiles(project.directory, [configFile, schemaFile], reload) : () => {};
     await stopping;
+    endWatch();
+    reload = () => {};
     await running.stop();
     return 0;
   },
@@ -48,7 +60,7 @@ const sameSignalMs = 1_000;
  * it counts as the same (`sameSignalMs`).
  */
 function stopSignal(): Promise<void> {
-  const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
+  const signals = ["SIGTERM", "SIGINT"] as const;
   return new Promise((resolve) => {
     let firstMs: number | undefined;
     const stop = (signal: NodeJS.Signals) => {
@@ -60,7 +72,25 @@ function stopSignal(): Promise<void> {
       process.kill(process.pid, signal);
     };
     for (const signal of signals) process.on(signal, stop);
+    const hadTerminal = hasTerminal();
+    process.on("SIGHUP", () => {
+      if (hadTerminal && !hasTerminal()) stop("SIGTERM");
+    });
   });
+}
+
+/** Whether the process has a terminal. When the terminal closes, the process gets SIGHUP and has none any more. */
+function hasTerminal(): boolean {
+  try {
+    closeSync(openSync("/dev/tty", "r"));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function reportFailure(error: unknown): void {
+  console.error("the files cannot be taken over:", error);
 }
 
 /** `svc serve` */

@@ -27,6 +27,10 @@ export class CommitWatch implements Commits {
     if (!this.#isWaking) this.#wakeNext();
   }
 
+  announce(): void {
+    this.committed();
+  }
+
   /** Wakes one caller in each turn of the event loop, because each may query the database as soon as it is woken. */
   #wakeNext(): void {
     const [first] = this.#waiting;

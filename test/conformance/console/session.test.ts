@@ -255,6 +255,7 @@ describe("POST /admin/api/session/confirm", () => {
     ["POST", "/admin/api/service-keys", { name: "k", scopes: ["project:backend"] }, 201],
     ["DELETE", "/admin/api/service-keys/none", undefined, 404],
     ["POST", "/admin/api/schema/apply", undefined, 200],
+    ["POST", "/admin/api/reload", undefined, 409],
     ["POST", "/admin/api/revoke-sessions", {}, 200],
   ] as const;
 

@@ -8,6 +8,7 @@ import { Text } from "../../parts/text.js";
 import { useLoaded } from "../../parts/use-loaded.js";
 import { requestData } from "../../server/request-data.js";
 import { texts } from "../../texts.js";
+import { ReloadCard } from "./reload-card.js";
 
 /** The settings of the running server, without secrets. They are changed in svc.toml. */
 export default function Settings() {
@@ -26,6 +27,7 @@ export default function Settings() {
                 <dd class="mono">{runtime}</dd>
               </dl>
             </Card>
+            {runtime === "node" && <ReloadCard onReloaded={found.reload} />}
             <Card title={texts.settings.providers}>
               {providers.length === 0 && <p class="muted">{texts.settings.noProviders}</p>}
               {providers.map(({ provider, callback_url: url, has_credentials: isReady }) => (

@@ -1,14 +1,11 @@
 import type { Server } from "node:http";
-import { Refusal } from "../http/refusal.js";
-import type { Fetch } from "../http/router.js";
-import type { Log } from "../platform/platform.js";
-import type { Config } from "../project/config.js";
-import type { ListenAddress } from "../project/listen-address.js";
-import { listenUrl, namedHost } from "../project/listen-url.js";
+import type { Fetch } from "../../http/router.js";
+import type { Log } from "../../platform/platform.js";
+import type { Config } from "../../project/config.js";
+import type { ListenAddress } from "../../project/listen-address.js";
+import { listenUrl, namedHost } from "../../project/listen-url.js";
 import { createHttpServer, type HttpServerOptions } from "./http-server.js";
 import { drained, listenAt } from "./listening.js";
-
-const starting = new Refusal("unavailable", "the server is starting");
 
 /** The HTTP servers in front of an app. */
 export class Listeners {
@@ -24,13 +21,12 @@ export class Listeners {
   }
 
   /**
-   * Listens at an address. What `fetchOf` returns answers the requests; while it returns nothing, they are 503. Returns
-   * the URL.
+   * Listens at an address. Returns the URL.
    */
-  async listen({ host, port }: ListenAddress, fetchOf: () => Fetch | null | undefined): Promise<string> {
+  async listen({ host, port }: ListenAddress, fetch: Fetch): Promise<string> {
     const make = () =>
       createHttpServer({
-        fetch: (request, env) => fetchOf()?.(request, env) ?? starting.toResponse(),
+        fetch,
         tls: this.#tls,
         connectionsMax: this.#config.server.max_connections,
         log: this.#log,

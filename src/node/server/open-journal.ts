@@ -1,16 +1,16 @@
 import { resolve } from "node:path";
-import { noJournal } from "../metering/attempt.js";
-import { storeEntries } from "../metering/database-journal.js";
-import { entryBytes } from "../metering/store.js";
-import type { Database } from "../platform/database.js";
-import type { Journal, JournalEntry } from "../platform/journal.js";
-import type { Log } from "../platform/platform.js";
-import { ask } from "../platform/query.js";
-import { isMetered } from "../project/is-metered.js";
-import { FileJournal } from "./journal/journal.js";
-import { recoverJournals } from "./journal/recover.js";
-import type { ProjectDirectory } from "./project-directory.js";
-import { systemClock, systemRandom } from "./system.js";
+import { noJournal } from "../../metering/attempt.js";
+import { storeEntries } from "../../metering/database-journal.js";
+import { entryBytes } from "../../metering/store.js";
+import type { Database } from "../../platform/database.js";
+import type { Journal, JournalEntry } from "../../platform/journal.js";
+import type { Log } from "../../platform/platform.js";
+import { ask } from "../../platform/query.js";
+import { isMetered } from "../../project/is-metered.js";
+import { FileJournal } from "../journal/journal.js";
+import { recoverJournals } from "../journal/recover.js";
+import type { ProjectDirectory } from "../project-directory.js";
+import { systemClock, systemRandom } from "../system.js";
 
 /** How long the query may run that adds up the bytes of the stored receipts. It runs in a thread. */
 const sumWithinMs = 30_000;

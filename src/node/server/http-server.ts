@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { getRequestListener, RequestError } from "@hono/node-server";
-import { Refusal } from "../http/refusal.js";
-import type { Log } from "../platform/platform.js";
+import { Refusal } from "../../http/refusal.js";
+import type { Log } from "../../platform/platform.js";
 
 /** For the URL and the headers: enough for a filter with 1000 values in the URL. */
 const headerBytesMax = 131_072;

@@ -1,4 +1,4 @@
-import type { Log } from "../platform/platform.js";
+import type { Log } from "../../platform/platform.js";
 
 /** The kinds of background work (`Upkeep` in assemble/upkeep.ts says what each does). */
 export interface UpkeepWork {

@@ -1,18 +1,17 @@
 import type { HttpBindings } from "@hono/node-server";
-import { announceConsole } from "../admin/console/announce.js";
-import type { AppOptions } from "../assemble/app-options.js";
-import { isPrivateAddress, lastForwarded } from "../http/client-address.js";
-import { isLoopbackHost } from "../http/loopback.js";
-import type { Log } from "../platform/platform.js";
-import { parseListenAddress } from "../project/listen-address.js";
-import { type Backend, openBackend } from "./backend.js";
-import { consoleFiles } from "./console-files.js";
+import { announceConsole } from "../../admin/console/announce.js";
+import type { ReloadOutcome } from "../../admin/services.js";
+import type { AppOptions } from "../../assemble/app-options.js";
+import { isPrivateAddress, lastForwarded } from "../../http/client-address.js";
+import { isLoopbackHost } from "../../http/loopback.js";
+import type { Log } from "../../platform/platform.js";
+import { parseListenAddress } from "../../project/listen-address.js";
+import { consoleFiles } from "../console-files.js";
+import type { ProjectDirectory } from "../project-directory.js";
+import type { SurroundingsOptions } from "../surroundings.js";
+import { Backend } from "./backend.js";
 import { Listeners } from "./listeners.js";
 import { drainMs } from "./listening.js";
-import type { ProjectDirectory } from "./project-directory.js";
-import { StderrLog } from "./stderr-log.js";
-import { readSurroundings, type SurroundingsOptions } from "./surroundings.js";
-import { systemClock } from "./system.js";
 
 /** What a server needs besides its project. */
 export interface ServeOptions extends SurroundingsOptions {
@@ -25,6 +24,8 @@ export interface RunningServer {
   readonly url: string;
   /** Prints where the console is, and how to make the first administrator. Prints nothing while the console is off. */
   announce(): Promise<void>;
+  /** Takes the project's files over as they are now. */
+  reload(): Promise<ReloadOutcome>;
   /** Stops accepting requests, finishes those in flight (8 s at most), and closes the database, all within 10 s. */
   stop(): Promise<void>;
 }
@@ -34,23 +35,19 @@ export interface RunningServer {
  * environment do not allow a start.
  */
 export async function serve(project: ProjectDirectory, options: ServeOptions): Promise<RunningServer> {
-  const { config } = project;
-  const log = new StderrLog(config.log, systemClock);
-  const found = readSurroundings(project, options);
-  const { baseUrl, tls } = found;
-  const backend = await openBackend(project, found, options.environment, log);
-  const listeners = new Listeners(config, tls, log);
+  const { host, port } = options;
+  // The host and port may come from the command line or the environment instead of svc.toml.
+  const backend = await Backend.open(project, { ...options, adapt: (config) => config });
+  const { log, found } = backend;
+  const { config } = backend.project;
+  const listeners = new Listeners(config, found.tls, log);
   try {
-    // The app needs the servers' URLs, which for port 0 are not known before they listen.
-    let app: Awaited<ReturnType<Backend["start"]>> | undefined;
     const consoleAddress = parseListenAddress(config.console.listen);
-    const url = await listeners.listen(options, () => app?.fetch);
-    const consoleUrl = consoleAddress && (await listeners.listen(consoleAddress, () => app?.consoleFetch));
-    app = await backend.start({
-      config: { ...config, server: { ...config.server, host: options.host, port: options.port } },
+    const url = await listeners.listen({ host, port }, backend.fetch);
+    const consoleUrl = consoleAddress && (await listeners.listen(consoleAddress, backend.consoleFetch));
+    await backend.start({
       clientAddress: clientAddress(config.server.trust_proxy, log),
-      publicBaseUrl: baseUrl ?? url,
-      reachedAt: baseUrl ?? options.host,
+      publicBaseUrl: url,
       consoleFiles: consoleFiles(options.consoleDirectory),
       consoleUrl,
       addHeader: (_, [name, value], env) => (env as HttpBindings).outgoing.setHeader(name, value),
@@ -59,10 +56,11 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
     return {
       url,
       announce: async () => {
-        const at = `${consoleUrl ?? baseUrl ?? url}/console`;
+        const at = `${consoleUrl ?? found.baseUrl ?? url}/console`;
         if (config.console.enabled)
           await announceConsole(backend.platform, { url: at, mayShowLink, note: (text) => log.note(text) });
       },
+      reload: () => backend.reload({ isDryRun: false, own: 0 }),
       stop: () => backend.stop(performance.now() + drainMs, (endLongWork) => listeners.drained(endLongWork)),
     };
   } catch (error) {

@@ -1,0 +1,210 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { ReloadOutcome } from "../../admin/services.js";
+import { createApp } from "../../app.js";
+import type { AppOptions } from "../../assemble/app-options.js";
+import { isLoopbackHost } from "../../http/loopback.js";
+import { Refusal } from "../../http/refusal.js";
+import type { Fetch } from "../../http/router.js";
+import type { Log, Platform } from "../../platform/platform.js";
+import { ProblemsError } from "../../problems/problem.js";
+import type { Config } from "../../project/config.js";
+import { configFile, schemaFile } from "../../project/file-names.js";
+import { parseConfig } from "../../project/parse-config.js";
+import type { ProjectDirectory } from "../project-directory.js";
+import { StderrLog } from "../stderr-log.js";
+import { type FoundSurroundings, readSurroundings, type SurroundingsOptions } from "../surroundings.js";
+import { systemClock } from "../system.js";
+import { bringUpSchema } from "./bring-up-schema.js";
+import { Gate } from "./gate.js";
+import { type OpenedPlatform, openPlatform } from "./open-platform.js";
+import { isAsServed, readAgain, rehearsed } from "./reload.js";
+import { startUpkeep } from "./upkeep.js";
+
+type App = Awaited<ReturnType<typeof createApp>>;
+
+/** What an app needs to know of the listeners in front of it. */
+export type InFront = Pick<AppOptions, "clientAddress" | "publicBaseUrl" | "consoleFiles" | "consoleUrl" | "addHeader">;
+
+/** How a backend is started. */
+export interface BackendOptions extends SurroundingsOptions {
+  /** Changes the settings of svc.toml, at each reload too. */
+  readonly adapt: (config: Config) => Config;
+}
+
+/** The project that is being served, and the app that serves it. */
+interface Served {
+  readonly project: ProjectDirectory;
+  readonly inFront: InFront;
+  readonly app: App;
+}
+
+const starting = new Refusal("unavailable", "the server is starting");
+
+/** A project's server without listeners: its platform, its background work, and its app, which a reload exchanges. */
+export class Backend {
+  readonly project: ProjectDirectory;
+  readonly found: FoundSurroundings;
+  readonly log: StderrLog;
+  readonly #options: BackendOptions;
+  readonly #opened: OpenedPlatform;
+  readonly #gate = new Gate();
+  #served: Served | null = null;
+  #upkeep: ReturnType<typeof startUpkeep> | undefined;
+  /** Settles when the reload that was asked for last has ended. */
+  #reloads: Promise<unknown> = Promise.resolve();
+
+  private constructor(
+    project: ProjectDirectory,
+    found: FoundSurroundings,
+    options: BackendOptions,
+    opened: OpenedPlatform,
+    log: StderrLog,
+  ) {
+    this.project = project;
+    this.found = found;
+    this.log = log;
+    this.#options = options;
+    this.#opened = opened;
+  }
+
+  /**
+   * Throws ProblemsError if the project or the environment does not allow a start, and UnavailableError if the database
+   * cannot be opened.
+   */
+  static async open(read: ProjectDirectory, options: BackendOptions): Promise<Backend> {
+    const project = { ...read, config: options.adapt(read.config) };
+    const log = new StderrLog(project.config.log, systemClock);
+    const found = readSurroundings(project, options);
+    const opened = await openPlatform(project, found, options.environment, log);
+    return new Backend(project, found, options, opened, log);
+  }
+
+  get platform(): Platform {
+    return this.#opened.platform;
+  }
+
+  /** The app as the last reload has made it; null before the start. */
+  get app(): App | null {
+    return this.#served?.app ?? null;
+  }
+
+  /** Answers a request by the app. */
+  readonly fetch: Fetch = (request, env) =>
+    this.#gate.pass(() => this.app?.fetch(request, env) ?? starting.toResponse());
+
+  /** Answers a request at the console's own address. */
+  readonly consoleFetch: Fetch = (request, env) =>
+    this.#gate.pass(() => this.app?.consoleFetch?.(request, env) ?? starting.toResponse());
+
+  /** Makes the app and starts the background work. Called once. */
+  async start(inFront: InFront): Promise<void> {
+    const { project, found, log } = this;
+    const app = await this.#makeApp(project, found, inFront, log);
+    this.#served = { project, inFront, app };
+    const declared = this.#opened.broughtUp.schema?.auth.providers ?? [];
+    await app.providers.warnOfMissing(declared);
+    if (declared.length > 0) warnOfSignInAddress(found.baseUrl ?? this.#options.host, log);
+    const upkeep = () => this.#served!.app.upkeep;
+    this.#upkeep = startUpkeep(
+      {
+        resumeMail: () => upkeep().resumeMail(),
+        deliverMail: () => upkeep().deliverMail(),
+        purge: () => upkeep().purge(),
+        collectUsage: () => upkeep().collectUsage(),
+        finish: () => upkeep().finish(),
+      },
+      log,
+    );
+  }
+
+  /**
+   * Takes the project's files over as they are now (`docs/reference/http.md#reload`), one reload at a time. `own` is how
+   * many requests in progress wait for it: 1 if a request has asked for it.
+   */
+  reload(options: { readonly isDryRun: boolean; readonly own: number }): Promise<ReloadOutcome> {
+    const reloaded = this.#reloads.then(() => this.#reload(options));
+    this.#reloads = reloaded.catch(() => {});
+    return reloaded;
+  }
+
+  async #reload({ isDryRun, own }: { readonly isDryRun: boolean; readonly own: number }): Promise<ReloadOutcome> {
+    const served = this.#served;
+    if (served === null) throw new Error("a server that has not started cannot be reloaded");
+    const { platform, plans } = this.#opened;
+    try {
+      const { project, found } = readAgain(served.project, this.#options);
+      const plan = await rehearsed(project, platform.database, plans.plan);
+      const applied = plan.steps.length > 0 || !isAsServed(project, served.project);
+      if (isDryRun || (!applied && plan.waits.length === 0)) return { applied, ...plan };
+      const log = new StderrLog(project.config.log, systemClock);
+      const { steps, waits } = await this.#gate.exchange(own, async () => {
+        const broughtUp = await bringUpSchema(project, platform.database, log);
+        await served.app.lasting.projects.adopt(project.config);
+        const app = await this.#makeApp(project, found, served.inFront, log, served.app);
+        this.#served = { ...served, project, app };
+        return broughtUp;
+      });
+      platform.commits.announce();
+      return { applied: true, steps, waits };
+    } catch (error) {
+      if (!(error instanceof ProblemsError)) throw error;
+      return { problems: error.problems };
+    }
+  }
+
+  #makeApp(
+    { config, directory }: ProjectDirectory,
+    { secret, previousSecret, mail, baseUrl }: FoundSurroundings,
+    inFront: InFront,
+    log: Log,
+    before?: App,
+  ): Promise<App> {
+    const { environment } = this.#options;
+    return createApp({
+      ...inFront,
+      publicBaseUrl: baseUrl ?? inFront.publicBaseUrl,
+      config,
+      platform: { ...this.platform, log, mail },
+      secrets: { current: secret.bytes, previous: previousSecret },
+      loopbackOnly: secret.insecure,
+      planner: this.#opened.plans.plan,
+      readRules: async () => {
+        const text = await readFile(join(directory, configFile), "utf8").catch(() => null);
+        return text === null ? null : (parseConfig(text, { environment }).config ?? null);
+      },
+      readSchemaFile: () => readFile(join(directory, schemaFile), "utf8"),
+      surroundings: { runtime: "node", isSet: (variable) => Boolean(environment[variable]) },
+      reload: ({ isDryRun }) => this.reload({ isDryRun, own: 1 }),
+      ...(before && { lasting: before.lasting }),
+    });
+  }
+
+  /**
+   * Ends streams, waits for requests in progress and for `drained` (which may call `endLongWork` to interrupt long reads
+   * and writes), lets the background work finish until `endsAtMs` (of `performance.now()`), and closes everything.
+   */
+  async stop(endsAtMs: number, drained: (endLongWork: () => Promise<void>) => Promise<void>): Promise<void> {
+    const { endLongWork } = this.#opened;
+    await this.#reloads;
+    this.app?.endStreams();
+    await Promise.all([this.#gate.ended(endLongWork), drained(endLongWork)]);
+    await this.#upkeep?.stop(endsAtMs - performance.now());
+    await this.close();
+  }
+
+  /** Closes everything, also after a failed start. */
+  close(): Promise<void> {
+    return this.#opened.close();
+  }
+}
+
+/**
+ * Warns if no base URL is configured and the server listens on more than this machine: browsers could not reach the
+ * callback URL of a sign-in provider then. `reachedAt` is the configured base URL, or else the host that the server
+ * listens on.
+ */
+function warnOfSignInAddress(reachedAt: string, log: Log): void {
+  if (!/^https?:/.test(reachedAt) && !isLoopbackHost(reachedAt))
+    log.warn("social sign-in needs auth.public_base_url, the address that browsers reach the server at");
+}

@@ -1,0 +1,69 @@
+import { drainMs, longWorkMs } from "./listening.js";
+
+/** How long new requests are held back at most while an app is exchanged. */
+const heldMsMax = 1_000;
+/** How long an exchange waits for the requests in progress. Those that take longer go on with the app that they have. */
+const endedWithinMs = 250;
+
+/** Counts the requests in progress, and holds back new ones while the app that answers them is exchanged. */
+export class Gate {
+  #count = 0;
+  #whenFewer: () => void = () => {};
+  #held: Promise<void> | null = null;
+
+  /** Answers a request once none are held back. */
+  async pass<T>(answer: () => T | Promise<T>): Promise<T> {
+    if (this.#held !== null) await this.#held;
+    this.#count++;
+    try {
+      return await answer();
+    } finally {
+      this.#count--;
+      this.#whenFewer();
+    }
+  }
+
+  /**
+   * Holds new requests back, waits for those in progress, runs `act` and lets the others through, all within `heldMsMax`
+   * unless `act` takes longer: then they go on before it ends. `own` is how many of the requests in progress wait for
+   * this.
+   */
+  async exchange<T>(own: number, act: () => Promise<T>): Promise<T> {
+    let release = () => {};
+    this.#held = new Promise((resolve) => {
+      release = resolve;
+    });
+    const open = () => {
+      this.#held = null;
+      release();
+    };
+    const latest = setTimeout(open, heldMsMax);
+    try {
+      await this.#atMost(own, endedWithinMs);
+      return await act();
+    } finally {
+      clearTimeout(latest);
+      open();
+    }
+  }
+
+  /** Resolves once no request is in progress, or after `drainMs`. Calls `endLongWork` if some are after `longWorkMs`. */
+  async ended(endLongWork: () => Promise<void>): Promise<void> {
+    const interrupt = setTimeout(endLongWork, longWorkMs);
+    await this.#atMost(0, drainMs);
+    clearTimeout(interrupt);
+  }
+
+  async #atMost(count: number, withinMs: number): Promise<void> {
+    if (this.#count <= count) return;
+    await new Promise<void>((resolve) => {
+      const latest = setTimeout(resolve, withinMs);
+      this.#whenFewer = () => {
+        if (this.#count > count) return;
+        clearTimeout(latest);
+        resolve();
+      };
+    });
+    this.#whenFewer = () => {};
+  }
+}
