@@ -258,7 +258,6 @@ const rooms: Record<string, readonly string[]> = {
 
 /** The only places that put a runtime and the application together. */
 const compositionRoots = [
-  "worker/index.ts",
   "worker/create-svc.ts",
   "worker/worker.ts",
   "node/server/",

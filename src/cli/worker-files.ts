@@ -16,7 +16,8 @@ export function writeWorker({ config, schemaText, directory }: ProjectDirectory)
   mkdirSync(modules, { recursive: true });
   cpSync(join(builtDirectory, "worker/modules"), join(modules, "svc"), {
     recursive: true,
-    filter: (path) => !path.endsWith(".map"),
+    // create-svc.js is for Workers that import the package themselves.
+    filter: (path) => !/\.map$|[\\/]create-svc\.js$/.test(path),
   });
   writeFileSync(join(modules, "project.js"), `export default ${sourceOf({ config, schemaText })};\n`);
   writeFileSync(join(modules, "index.js"), mainModule);
@@ -24,7 +25,7 @@ export function writeWorker({ config, schemaText, directory }: ProjectDirectory)
 }
 
 const mainModule = `import project from "./project.js";
-import { createWorker } from "./svc/index.js";
+import { createWorker } from "./svc/worker.js";
 
 export default createWorker(project);
 `;

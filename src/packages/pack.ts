@@ -44,7 +44,7 @@ pack(
     bin: { svc: "dist/svc/main.js" },
     exports: {
       ".": exported("svc/library", "node/server/create-svc"),
-      "./worker": exported("worker/modules/index", "worker/create-svc"),
+      "./worker": exported("worker/modules/create-svc", "worker/create-svc"),
       "./client": exported("client/index"),
       "./client/outbox": exported("client/outbox"),
       "./client/rxdb": exported("client/rxdb"),

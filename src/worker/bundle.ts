@@ -1,11 +1,11 @@
-// A step of `npm run build`: `node bundle.js ENTRY DIRECTORY` bundles a Worker into few modules, next to the WebAssembly
+// A step of `npm run build`: `node bundle.js DIRECTORY ENTRY…` bundles a Worker into few modules, next to the WebAssembly
 // binaries that they import. wrangler uploads these files as they are, because its own bundler would make them a tenth
 // larger.
 import { copyFileSync, mkdirSync, rmSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { type Plugin, rolldown } from "rolldown";
 
-const [entry, directory] = process.argv.slice(2).map((path) => resolve(path)) as [string, string];
+const [directory, ...entries] = process.argv.slice(2).map((path) => resolve(path)) as [string, ...string[]];
 
 rmSync(directory, { recursive: true, force: true });
 mkdirSync(directory, { recursive: true });
@@ -22,7 +22,7 @@ const binaries: Plugin = {
 };
 
 const bundle = await rolldown({
-  input: { index: entry },
+  input: Object.fromEntries(entries.map((entry) => [basename(entry).replace(/\.[jt]s$/, ""), entry])),
   platform: "browser",
   // workerd provides this module.
   external: ["cloudflare:workers"],
@@ -40,6 +40,6 @@ await bundle.write({
   sourcemap: "hidden",
   entryFileNames: "[name].js",
   chunkFileNames: "[name].js",
-  // What the entry shares with the modules that are loaded late.
+  // What the entries share with each other and with the modules that are loaded late.
   codeSplitting: { groups: [{ name: "shared", minShareCount: 2 }] },
 });

@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { applySafe } from "../../src/schema/apply.js";
 import { type D1Binding, openD1 } from "../../src/worker/d1.js";
 import { figure, median } from "../support/figures.js";
-import { bundled } from "../support/workerd/modules.js";
+import { bundled, workerModules } from "../support/workerd/modules.js";
 
 const repetitions = 10;
 
@@ -26,7 +26,7 @@ test("from the spawn of workerd to the first answer of the Worker", async () => 
   const directory = mkdtempSync(join(tmpdir(), "svc-worker-"));
   const start = () =>
     new Miniflare({
-      ...bundled("dist/bundle", "index.js"),
+      ...bundled(workerModules, "index.js"),
       d1Databases: { DB: "db" },
       d1Persist: directory,
       bindings: {

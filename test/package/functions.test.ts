@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -160,8 +160,8 @@ it("the Worker of the guide runs in workerd", async () => {
   const made = await build(folder, "worker.ts", [/^cloudflare:/, /^svc-server/]);
   // wrangler's bundler would do this: the package's modules beside the Worker's.
   const bundle = join(made, "index.js");
-  writeFileSync(bundle, readFileSync(bundle, "utf8").replace("svc-server/worker", "./svc/index.js"));
-  execFileSync("cp", ["-r", join(folder.path, ".svc/worker/modules/svc"), made]);
+  writeFileSync(bundle, readFileSync(bundle, "utf8").replace("svc-server/worker", "./svc/create-svc.js"));
+  cpSync(join(folder.path, "node_modules/svc-server/dist/worker/modules"), join(made, "svc"), { recursive: true });
   const bootstrap = await folder.svc("worker", "bootstrap");
   const miniflare = new Miniflare({
     ...bundled(made, "index.js"),

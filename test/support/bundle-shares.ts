@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { SourceMap, type SourceMapPayload } from "node:module";
 import { join, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -18,12 +18,18 @@ export interface Share {
  * @param directory where `npm run build` has left the modules, their source maps and the binaries: `dist/worker/modules`. Throws
  *   where there is none.
  */
-export function bundleShares(directory: string): readonly Share[] {
+export function bundleShares(directory: string, isMeant = (_module: string) => true): readonly Share[] {
   const read = (name: string) => readFileSync(join(directory, name));
   const named = (suffix: string) => readdirSync(directory).filter((name) => name.endsWith(suffix));
   const binaries = Buffer.concat(named(".wasm").map(read));
   const texts = new Map<string, string>();
-  for (const name of named(".js")) {
+  const modules = named(".js").filter(isMeant);
+  for (const name of modules) {
+    // A module that only passes exports on has no source.
+    if (!existsSync(join(directory, `${name}.map`))) {
+      texts.set(other, (texts.get(other) ?? "") + read(name).toString());
+      continue;
+    }
     const map = JSON.parse(read(`${name}.map`).toString()) as SourceMapPayload;
     const partOfSource = new Map(map.sources.map((source) => [source, partOf(resolve(directory, source))]));
     addTexts(texts, read(name).toString(), new SourceMap(map), partOfSource);
@@ -31,7 +37,7 @@ export function bundleShares(directory: string): readonly Share[] {
   const parts = [...texts].map(([name, text]) => share(name, Buffer.from(text)));
   return [
     ...[...parts, share("binaries", binaries)].sort((a, b) => b.bytes - a.bytes),
-    share("total", Buffer.concat([...named(".js").map(read), binaries])),
+    share("total", Buffer.concat([...modules.map(read), binaries])),
   ];
 }
 

@@ -1,5 +1,5 @@
 // `npm run test:slow`: the suite beside an endless loop for each core, which take about half of each. The reporter of the run
-// prints what it took of the processor and by the clock. `-- FILE` runs one file after `npm run bundle`.
+// prints what it took of the processor and by the clock. `-- FILE` runs one file after `npm run build:worker`.
 import { spawn } from "node:child_process";
 import { availableParallelism } from "node:os";
 

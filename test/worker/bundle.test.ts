@@ -1,12 +1,23 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { bundleShares } from "../support/bundle-shares.js";
 
-/** Of `npm run bundle`: what `wrangler deploy` would upload. */
+/** What `wrangler deploy` would upload. */
 const directory = "dist/bundle";
+uploadTo(directory);
 /** Of the build: what `svc worker build` copies, and its source maps. */
 const built = "dist/worker/modules";
+/** Lets wrangler write what it would upload, of the modules as they are: the build that it would run changes `dist`. */
+function uploadTo(directory: string): void {
+  rmSync(directory, { recursive: true, force: true });
+  const config = readFileSync("wrangler.toml", "utf8").replace(/^\[build\]\n.*\n/m, "");
+  writeFileSync("dist/wrangler.toml", config.replaceAll('".svc/', '"../.svc/'));
+  const args = ["deploy", "--dry-run", "--outdir", directory, "--config", "dist/wrangler.toml"];
+  execFileSync("node_modules/.bin/wrangler", args, { stdio: ["ignore", "ignore", "inherit"] });
+}
+
 const codeOf = (name: string) => readFileSync(join(directory, name), "utf8");
 const uploaded = readdirSync(directory, { recursive: true, encoding: "utf8" }).filter((name) =>
   /\.(js|mjs|wasm)$/.test(name),
@@ -14,13 +25,13 @@ const uploaded = readdirSync(directory, { recursive: true, encoding: "utf8" }).f
 const scripts = uploaded.filter((name) => !name.endsWith(".wasm")).sort();
 
 describe("the Worker's bundle", () => {
-  const shares = bundleShares(built);
+  const shares = bundleShares(built, (name) => name !== "create-svc.js");
   const total = shares.at(-1)!;
 
   it("is at most 336 KiB gzipped, with its binaries and the libSQL client", () => {
     console.table(Object.fromEntries(shares.map(({ name, ...sizes }) => [name, sizes])));
     expect(total.gzipped).toBeLessThanOrEqual(336 * 1024);
-    for (const name of ["index.js", "libsql.js", "shared.js"])
+    for (const name of ["worker.js", "libsql.js", "shared.js"])
       expect(codeOf(`svc/${name}`)).toBe(readFileSync(join(built, name), "utf8"));
   });
 
@@ -30,7 +41,7 @@ describe("the Worker's bundle", () => {
   });
 
   it("is the project, the server, the libSQL client for those that use it, and the binaries of Argon2 and bcrypt", () => {
-    expect(scripts).toEqual(["index.js", "project.js", "svc/index.js", "svc/libsql.js", "svc/shared.js"]);
+    expect(scripts).toEqual(["index.js", "project.js", "svc/libsql.js", "svc/shared.js", "svc/worker.js"]);
     const importsOf = (name: string) => {
       const code = codeOf(name);
       expect(code).not.toMatch(/["']node:/);
@@ -40,11 +51,11 @@ describe("the Worker's bundle", () => {
       return names.filter((imported) => !imported.endsWith(".wasm")).sort();
     };
     expect(Object.fromEntries(scripts.map((name) => [name, importsOf(name)]))).toEqual({
-      "index.js": ["./project.js", "./svc/index.js"],
+      "index.js": ["./project.js", "./svc/worker.js"],
       "project.js": [],
-      "svc/index.js": ["./libsql.js", "./shared.js", "cloudflare:workers"],
       "svc/libsql.js": ["./shared.js"],
-      "svc/shared.js": [],
+      "svc/shared.js": ["./libsql.js", "cloudflare:workers"],
+      "svc/worker.js": ["./shared.js"],
     });
   });
 

@@ -5,7 +5,7 @@ import { Miniflare } from "miniflare";
 import { expect, it, onTestFinished } from "vitest";
 import { svc } from "../cli/svc.js";
 import { thaw } from "../support/frozen.js";
-import { bundled } from "../support/workerd/modules.js";
+import { bundled, workerModules } from "../support/workerd/modules.js";
 
 const old = "the secret that is replaced, 32 bytes and more";
 const young = "the secret that replaces it, 32 bytes and more";
@@ -14,7 +14,7 @@ const password = "correct horse battery staple";
 /** The product's own Worker without `allow_insecure_dev_secret`, which the example's svc.toml has. */
 function secureBundle(directory: string): string {
   const copy = join(directory, "bundle");
-  cpSync("dist/bundle", copy, { recursive: true });
+  cpSync(workerModules, copy, { recursive: true });
   const project = join(copy, "project.js");
   const parts = readFileSync(project, "utf8").split('"allow_insecure_dev_secret":true');
   expect(parts).toHaveLength(2);

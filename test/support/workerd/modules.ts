@@ -1,7 +1,10 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 
-/** For miniflare: what wrangler has bundled into a directory, as wrangler.toml would run it. */
+/** Where `npm run build:worker` has left the Worker of the example project. */
+export const workerModules = ".svc/worker/modules";
+
+/** For miniflare: the modules in a directory, as wrangler.toml would run it. */
 export function bundled(directory: string, main: string) {
   const names = readdirSync(directory, { recursive: true, encoding: "utf8" }).filter((name) =>
     /\.(js|wasm)$/.test(name),

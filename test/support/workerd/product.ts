@@ -1,13 +1,13 @@
 import type { Readable } from "node:stream";
 import { Miniflare } from "miniflare";
 import { onTestFinished } from "vitest";
-import { bundled } from "./modules.js";
+import { bundled, workerModules } from "./modules.js";
 import { keepNoIdleConnections } from "./no-idle-connections.js";
 
 /** The database of wrangler.toml, as wrangler names it. */
 const databaseId = "00000000-0000-0000-0000-000000000000";
 
-/** The product's own Worker, as `npm run bundle` has left it, with its database. */
+/** The product's own Worker, as `npm run build:worker` has left it, with its database. */
 export interface Product {
   readonly url: string;
   readonly miniflare: Miniflare;
@@ -20,7 +20,7 @@ export interface Product {
 export async function startProduct(d1Directory: string | null, assets?: string): Promise<Product> {
   await keepNoIdleConnections();
   const miniflare = new Miniflare({
-    ...bundled("dist/bundle", "index.js"),
+    ...bundled(workerModules, "index.js"),
     d1Databases: { DB: databaseId },
     ...(d1Directory !== null && { d1Persist: d1Directory }),
     ...(assets !== undefined && {

@@ -216,7 +216,7 @@ test("a Worker carries what finds lines in a schema, which comes over HTTP, and 
     }
   };
   const sources = new Set(readdirSync("src", { recursive: true, encoding: "utf8" }).map((name) => join("src", name)));
-  follow("src/worker/index.ts");
+  follow("src/worker/worker.ts");
   expect(reached).toContain("src/project/schema.ts");
   expect([...reached].filter((file) => file.includes("/lines/")).sort()).toEqual([
     "src/project/lines/located.ts",
