@@ -129,9 +129,12 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  expect((await fetch(`${server.url}/health`)).status).toBe(200);
-  expect(residentMb()).toBeLessThan(residentMbMax);
+  const health = await fetch(`${server.url}/health`).then(({ status }) => status, String);
+  const resident = residentMb();
+  // First, so that the next test can start its own.
   await server.end("SIGKILL");
+  expect(health).toBe(200);
+  expect(resident).toBeLessThan(residentMbMax);
 });
 
 afterAll(() => rmSync(directory, { recursive: true }));

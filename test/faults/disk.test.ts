@@ -121,7 +121,16 @@ async function serveDisk(directory: string): Promise<Disk> {
       return answers;
     },
     finish: async () => {
-      const listed = dataOf<Note[]>(await ask("GET", "/api/notes?limit=1000"));
+      // A page ends after 4 MiB of rows.
+      const listed: Note[] = [];
+      for (let query: string | null = "limit=1000"; query !== null; ) {
+        const { data, meta } = (await ask("GET", `/api/notes?${query}`)).body as {
+          readonly data: readonly Note[];
+          readonly meta: { readonly next_cursor?: string };
+        };
+        listed.push(...data);
+        query = meta.next_cursor === undefined ? null : `cursor=${meta.next_cursor}`;
+      }
       expect(numbers(listed)).toEqual(rows);
       expect(await end("SIGTERM")).toBe(0);
       const file = new Libsql(databaseOf(directory));
