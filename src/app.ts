@@ -65,9 +65,15 @@ export async function createApp(options: AppOptions) {
 
   const routers = ownConsole === null ? [app] : [app, ownConsole];
   for (const each of routers) {
-    each.notFound(() => new Refusal("not_found", "no such resource").toResponse());
+    each.notFound(() => notFound.toResponse());
     each.onError((error) => failed(error).toResponse());
   }
+  const { siteFiles } = options;
+  if (siteFiles)
+    app.notFound(async (c) => {
+      const file = ownPaths.test(c.req.path) ? null : await siteFiles(c.req.raw);
+      return file ?? notFound.toResponse();
+    });
   const paths = routers.flatMap(({ routes }) => routes.map(({ path }) => path));
   const answering = createAnswering(options, services, paths);
   return {
@@ -85,6 +91,10 @@ export async function createApp(options: AppOptions) {
     endStreams: () => streams.end(),
   };
 }
+
+const notFound = new Refusal("not_found", "no such resource");
+/** The paths below which nothing but the server's own endpoints answers. */
+const ownPaths = /^\/(?:api|auth|ops|admin|console|health|metrics|openapi\.json)(?:\/|$)/;
 
 type Router = ReturnType<typeof newRouter>;
 

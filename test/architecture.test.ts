@@ -149,7 +149,7 @@ const mayImport: Record<string, readonly string[]> = {
     "tables",
     "writes",
   ],
-  node: ["encoding", "http/refusal.ts", "log/message-line.ts", "platform"],
+  node: ["encoding", "http/byte-range.ts", "http/refusal.ts", "log/message-line.ts", "platform"],
   remote: ["platform"],
   worker: ["encoding", "log/message-line.ts", "platform", "remote"],
 };
@@ -220,6 +220,7 @@ const rooms: Record<string, readonly string[]> = {
     "project-database.ts",
     "project-directory.ts",
     "provider-credentials.ts",
+    "site-files.ts",
     "stderr-log.ts",
     "surroundings.ts",
     "system.ts",
@@ -265,6 +266,7 @@ const compositionRoots = [
   "node/mail/mail-transport.ts",
   "node/plans/",
   "node/project-database.ts",
+  "node/site-place.ts",
   "node/surroundings.ts",
   "cli/",
 ];

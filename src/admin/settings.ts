@@ -36,6 +36,8 @@ const shownKeys: ShownKeys<Sections> = {
     max_connections: "value",
     max_unsent_bytes: "value",
     second: "value",
+    serve_dir: "value",
+    fallback: "value",
   },
   database: { url: "url", auth_token_env: "variable", synchronous: "value" },
   schema: { auto_apply: "value", auto_apply_max_rows: "value" },

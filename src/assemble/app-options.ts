@@ -47,6 +47,8 @@ export interface AppOptions {
    * socket's response, because modifying the Response object costs a tenth of the time of reading a row.
    */
   readonly addHeader: (response: Response, header: readonly [name: string, value: string], env: unknown) => void;
+  /** Answers requests to paths that are not the server's; null or a missing member for no such files. */
+  readonly siteFiles?: ((request: Request) => Promise<Response | null>) | null;
   /** Reads the project's files again, where the runtime can. */
   readonly reload?: Reload;
   /** What an earlier app of the process leaves to this one. */

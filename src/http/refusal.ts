@@ -51,7 +51,7 @@ export class Refusal {
       readonly expected?: number;
       readonly problems?: readonly FileProblem[];
       readonly headers?: HeadersRecord;
-      readonly status?: 403 | 408 | 431;
+      readonly status?: 403 | 408 | 416 | 431;
       readonly facts?: Pick<AnswerFacts, "rule" | "event" | "principal">;
     } = {},
   ) {}

@@ -13,6 +13,7 @@ import { configFile } from "../project/file-names.js";
 import { parseListenAddress } from "../project/listen-address.js";
 import { mailTransport } from "./mail/mail-transport.js";
 import { type ProjectDirectory, withConfigLines } from "./project-directory.js";
+import { sitePlaceProblem } from "./site-place.js";
 import { systemClock, systemFetch } from "./system.js";
 
 /** What a start depends on besides the project. */
@@ -56,6 +57,8 @@ export function readSurroundings(project: ProjectDirectory, { host, port, enviro
     )!,
     tls: readTls(project, collector),
   };
+  const place = config.server.serve_dir === "" ? null : sitePlaceProblem(project);
+  if (place !== null) collector.add({ file: configFile, path: "server.serve_dir", message: place });
   const { listen } = config.console;
   const consoleAddress = parseListenAddress(listen);
   if (port !== 0 && consoleAddress?.port === port && consoleAddress.host === host)

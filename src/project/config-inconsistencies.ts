@@ -44,10 +44,18 @@ const inconsistencies: readonly (Inconsistency & { readonly isFound: (config: Co
     message: "auth.cookie_mode needs origins by name: remove this, and list them in cors.allowed_origins",
   },
   {
-    isFound: ({ auth, cors }) => auth.cookie_mode && cors.allowed_origins.length === 0,
+    // Pages of `server.serve_dir` are of the server's own origin.
+    isFound: ({ auth, cors, server }) =>
+      auth.cookie_mode && cors.allowed_origins.length === 0 && server.serve_dir === "",
     path: "auth.cookie_mode",
     others: ["cors.allowed_origins"],
     message: 'needs the origins of your pages: allowed_origins = ["https://app.example.com"] under [cors]',
+  },
+  {
+    isFound: ({ server }) => server.fallback !== "" && server.serve_dir === "",
+    path: "server.fallback",
+    others: ["server.serve_dir"],
+    message: "is a file of server.serve_dir, which is not set",
   },
   {
     isFound: ({ mail }) => mail.transport === "http" && !/^https?:\/\/./.test(mail.http_url),

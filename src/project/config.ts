@@ -123,6 +123,16 @@ export const configSchema = mapWith({
      * gone.
      */
     second: boolean(false),
+    /**
+     * The directory of your own pages, which the server serves at `/` (docs/deploy.md#your-pages). Empty serves none. No
+     * effect on a Worker.
+     */
+    serve_dir: string(""),
+    /**
+     * The file of `serve_dir` that answers the navigation of browsers to any other path, such as `index.html` of an
+     * application with a router of its own. Empty answers 404.
+     */
+    fallback: string(""),
   }),
   database: section({
     /**

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { ReloadOutcome } from "../../admin/services.js";
 import { createApp } from "../../app.js";
 import type { AppOptions } from "../../assemble/app-options.js";
@@ -12,6 +12,7 @@ import type { Config } from "../../project/config.js";
 import { configFile, schemaFile } from "../../project/file-names.js";
 import { parseConfig } from "../../project/parse-config.js";
 import type { ProjectDirectory } from "../project-directory.js";
+import { siteFiles } from "../site-files.js";
 import { StderrLog } from "../stderr-log.js";
 import { type FoundSurroundings, readSurroundings, type SurroundingsOptions } from "../surroundings.js";
 import { systemClock } from "../system.js";
@@ -161,6 +162,7 @@ export class Backend {
     before?: App,
   ): Promise<App> {
     const { environment } = this.#options;
+    const { serve_dir, fallback } = config.server;
     return createApp({
       ...inFront,
       publicBaseUrl: baseUrl ?? inFront.publicBaseUrl,
@@ -176,6 +178,7 @@ export class Backend {
       readSchemaFile: () => readFile(join(directory, schemaFile), "utf8"),
       surroundings: { runtime: "node", isSet: (variable) => Boolean(environment[variable]) },
       reload: ({ isDryRun }) => this.reload({ isDryRun, own: 1 }),
+      siteFiles: serve_dir === "" ? null : siteFiles(resolve(directory, serve_dir), fallback),
       ...(before && { lasting: before.lasting }),
     });
   }

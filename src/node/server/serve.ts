@@ -5,6 +5,7 @@ import type { AppOptions } from "../../assemble/app-options.js";
 import { isPrivateAddress, lastForwarded } from "../../http/client-address.js";
 import { isLoopbackHost } from "../../http/loopback.js";
 import type { Log } from "../../platform/platform.js";
+import type { Config } from "../../project/config.js";
 import { parseListenAddress } from "../../project/listen-address.js";
 import { consoleFiles } from "../console-files.js";
 import type { ProjectDirectory } from "../project-directory.js";
@@ -37,7 +38,7 @@ export interface RunningServer {
 export async function serve(project: ProjectDirectory, options: ServeOptions): Promise<RunningServer> {
   const { host, port } = options;
   // The host and port may come from the command line or the environment instead of svc.toml.
-  const backend = await Backend.open(project, { ...options, adapt: (config) => config });
+  const backend = await Backend.open(project, { ...options, adapt: withoutConsoleBesidePages });
   const { log, found } = backend;
   const { config } = backend.project;
   const listeners = new Listeners(config, found.tls, log);
@@ -68,6 +69,15 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
     await backend.close();
     throw error;
   }
+}
+
+/**
+ * Beside pages of the owner (`server.serve_dir`), the console needs an address of its own: else scripts of those pages
+ * could use its session.
+ */
+function withoutConsoleBesidePages(config: Config): Config {
+  if (config.server.serve_dir === "" || config.console.listen !== "") return config;
+  return { ...config, console: { ...config.console, enabled: false } };
 }
 
 /**
