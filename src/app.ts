@@ -2,6 +2,7 @@ import { consoleRoutes } from "./admin/console/routes.js";
 import { adminRoutes, serverRoutes } from "./admin/routes.js";
 import { createAnswering } from "./assemble/answering.js";
 import type { AppOptions } from "./assemble/app-options.js";
+import { takeBounds } from "./assemble/lasting.js";
 import { createServices, type Services } from "./assemble/services.js";
 import { createUpkeep } from "./assemble/upkeep.js";
 import { createAuthRequests } from "./auth/auth-requests.js";
@@ -84,6 +85,8 @@ export async function createApp(options: AppOptions) {
     providers: auth.context.providers,
     processKeys: services.processKeys,
     lasting: services.lasting,
+    /** To be called when this app takes over from an earlier one of the process. */
+    takeOver: () => takeBounds(services.lasting, options),
     /** The URL by which calls in the same process name the server. */
     ownUrl: options.loopbackOnly ? "http://127.0.0.1" : publicBaseUrl,
     /** The refusal of a request that a page of another site may have made a browser send; null for any other. */

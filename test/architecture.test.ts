@@ -9,7 +9,7 @@ const sources = readSources("src");
 /** What a folder of src may import besides itself. docs/architecture.md shows the same table, with that of `rooms`. */
 const mayImport: Record<string, readonly string[]> = {
   client: ["wire"],
-  library: ["app.ts", "auth/callers/api-key.ts", "client"],
+  library: ["app.ts", "auth/callers/api-key.ts", "client", "http/refusal.ts"],
   packages: [],
   console: ["client", "wire"],
   encoding: [],

@@ -38,8 +38,11 @@ export function createLasting({ config, platform, readRules }: LastingOptions) {
   };
 }
 
-/** Bounds what lasts by the settings of another app. The rules are taken over by `ProjectSource.adopt`. */
-export function boundAnew({ streams, unsent }: Lasting, options: Pick<LastingOptions, "config" | "platform">): void {
+/**
+ * Lets what lasts follow the bounds of another app, once that app takes over. Rules are taken over by
+ * `ProjectSource.adopt`.
+ */
+export function takeBounds({ streams, unsent }: Lasting, options: Pick<LastingOptions, "config" | "platform">): void {
   streams.bounds = options.config.sync;
   unsent.max = unsentBytesMax(options);
 }

@@ -11,7 +11,7 @@ import type { ApiServices } from "../tables/routes/api-request.js";
 import type { AppOptions } from "./app-options.js";
 import { createAuth } from "./auth.js";
 import { deriveKeys } from "./keys.js";
-import { boundAnew, createLasting } from "./lasting.js";
+import { createLasting } from "./lasting.js";
 
 /** What the server's routes, its upkeep and its log share. */
 export type Services = Awaited<ReturnType<typeof createServices>>;
@@ -21,7 +21,6 @@ export async function createServices(options: AppOptions) {
   const { config, platform } = options;
   const { database, clock, random, log } = platform;
   const lasting = options.lasting ?? createLasting(options);
-  boundAnew(lasting, options);
   const { projects, metrics, recorder, processKeys, unsent } = lasting;
   const keys = await deriveKeys(options.secrets);
   const cursors = { cipher: keyringCipher(await mapKeyring(keys.cursor, platform.cipher)), random };

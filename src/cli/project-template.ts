@@ -1,5 +1,3 @@
-import { release } from "../platform/release.js";
-
 /** What `svc init` writes: svc.toml, with a secret for development. */
 export const configTemplate = (
   secret: string,
@@ -42,7 +40,7 @@ write = "auth.role = 'admin'"
 `;
 
 /** What `svc init` writes: svc.schema.yaml. */
-export const schemaTemplate = `# Tables. A change is applied when the server starts, unless it could lose something: see \`svc schema plan\`.
+export const schemaTemplate = `# Tables. A change is applied when the server starts or reloads, unless it could lose something: see \`svc schema plan\`.
 
 $auth:
   registration: public # or invite, closed
@@ -102,6 +100,3 @@ database_id = "00000000-0000-0000-0000-000000000000"
 [triggers]
 crons = ["* * * * *"]
 `;
-
-/** The package that has the command `svc`, and the release of it that writes this. */
-export const serverPackage = { name: "svc-server", version: `^${release}` } as const;

@@ -1,5 +1,4 @@
 import { RefusedError } from "./command.js";
-import { serverPackage } from "./project-template.js";
 
 const scripts = { dev: "svc serve --watch", check: "svc check" };
 const workerScripts = { "dev:worker": "svc worker dev", deploy: "wrangler deploy" };
@@ -23,7 +22,6 @@ function newManifest() {
     private: true,
     type: "module",
     scripts: { ...scripts, ...workerScripts },
-    dependencies: { [serverPackage.name]: serverPackage.version },
     devDependencies: { wrangler: wranglerVersion },
   };
 }
@@ -33,7 +31,7 @@ function read(text: string): Readonly<Record<string, unknown>> {
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   } catch {}
-  throw new RefusedError("package.json is no JSON object");
+  throw new RefusedError("package.json is not a JSON object: mend it, or run this in another directory");
 }
 
 function shown(manifest: object, indentation: string | number): string {

@@ -1,6 +1,7 @@
 import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { builtDirectory } from "../node/built-directory.js";
+import { makePrivateDirectory, privateFile } from "../node/private-files.js";
 import type { ProjectDirectory } from "../node/project-directory.js";
 import { writeConsoleAssets } from "./worker-console.js";
 
@@ -12,6 +13,7 @@ import { writeConsoleAssets } from "./worker-console.js";
 export function writeWorker({ config, schemaText, directory }: ProjectDirectory): void {
   const target = join(directory, ".svc/worker");
   const modules = join(target, "modules");
+  makePrivateDirectory(join(directory, ".svc"));
   rmSync(modules, { recursive: true, force: true });
   mkdirSync(modules, { recursive: true });
   cpSync(join(builtDirectory, "worker/modules"), join(modules, "svc"), {
@@ -19,7 +21,9 @@ export function writeWorker({ config, schemaText, directory }: ProjectDirectory)
     // create-svc.js is for Workers that import the package themselves.
     filter: (path) => !/\.map$|[\\/]create-svc\.js$/.test(path),
   });
-  writeFileSync(join(modules, "project.js"), `export default ${sourceOf({ config, schemaText })};\n`);
+  writeFileSync(join(modules, "project.js"), `export default ${sourceOf({ config, schemaText })};\n`, {
+    mode: privateFile,
+  });
   writeFileSync(join(modules, "index.js"), mainModule);
   writeConsoleAssets(config.console.enabled, join(builtDirectory, "console"), join(target, "assets"));
 }

@@ -3,39 +3,44 @@ import { parseKeyScope } from "../auth/callers/api-key.js";
 import { badCall } from "../client/error.js";
 import { createClient } from "../client/index.js";
 import { memoryStorage } from "../client/surroundings.js";
-import type { HostOptions, Svc } from "./svc.js";
+import { Refusal } from "../http/refusal.js";
+import type { HostOptions, InProcessClient, Svc } from "./svc.js";
 
 type App = Pick<Awaited<ReturnType<typeof createApp>>, "fetch" | "processKeys" | "crossSiteRefusal" | "ownUrl">;
 
-/** Of the host's request, what decides who calls and from where. */
+/**
+ * Of the host's request, what decides who calls, as whom, and from which page. The rest of it belongs to the host.
+ */
 const passedOn = [
   "Authorization",
   "X-API-Key",
   "Cookie",
+  "Svc-As",
   "Origin",
   "Sec-Fetch-Site",
   "X-Forwarded-Proto",
   "traceparent",
 ];
 
-/** The third argument of the app's `fetch` for a call in the process: the request that the host is answering, if any. */
-interface Env {
+/** The third argument of the app's `fetch` for requests of a host and calls in its process. */
+export interface HostEnv {
+  /** The request that the host is answering; null for a call of its own. */
   readonly host: Request | null;
 }
 
-/** The address of a client, for an app that answers calls of `createInProcess` and requests of its host. */
-export function addressBy({ clientAddress }: HostOptions) {
-  return (request: Request, env: unknown): string => {
-    const { host } = (env ?? { host: request }) as Env;
-    return host === null ? "unknown" : clientAddress(host);
-  };
+/** Answers every request after `close`. */
+export const stopped = new Refusal("unavailable", "the server has stopped");
+
+/** The address of the client of a request that has `HostEnv`. */
+export function addressBy({ clientAddress }: HostOptions, { host }: HostEnv): string {
+  return host === null ? "unknown" : clientAddress(host);
 }
 
 /** `as` and `asKey` on the app that serves at the time of each call. */
 export function createInProcess(app: () => App): Pick<Svc, "as" | "asKey"> {
-  const clientOf = (headersOf: () => Promise<Record<string, string>>, host: Request | null) =>
-    createClient({
-      url: app().ownUrl,
+  const clientOf = (url: string, headersOf: () => Promise<Record<string, string>>, host: Request | null) => {
+    const { auth: _, ...client } = createClient({
+      url,
       storage: memoryStorage(),
       // The calls' credentials replace it.
       apiKey: "in-process",
@@ -50,18 +55,23 @@ export function createInProcess(app: () => App): Pick<Svc, "as" | "asKey"> {
         for (const [name, value] of Object.entries(credentials)) headers.set(name, value);
         const { method = "GET", body = null, signal = null } = init ?? {};
         const { fetch: answer } = app();
-        return answer(new Request(input as string, { method, body, signal, headers }), { host } satisfies Env);
+        return answer(new Request(input as string, { method, body, signal, headers }), { host } satisfies HostEnv);
       },
     });
+    return client satisfies InProcessClient<Record<never, never>, Record<never, never>> as never;
+  };
   return {
-    as: (request) => clientOf(async () => headersIn(request), request) as never,
-    asKey: (scopes) => {
+    // The same origin as the host's request, by which the server judges pages and loopback names.
+    as: (request) => clientOf(new URL(request.url).origin, async () => headersIn(request), request),
+    asKey: (given) => {
+      const scopes = Object.freeze([...given]);
+      if (scopes.length === 0) throw badCall("asKey: expected at least one scope");
       for (const scope of scopes) {
         const parsed = parseKeyScope(scope);
         if (parsed === null || parsed.legacy) throw badCall(`asKey: ${JSON.stringify(scope)} is no scope`);
       }
       const headersOf = async () => ({ Authorization: `Bearer ${await app().processKeys.secretFor(scopes)}` });
-      return clientOf(headersOf, null) as never;
+      return clientOf(app().ownUrl, headersOf, null);
     },
   };
 }

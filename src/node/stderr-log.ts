@@ -28,7 +28,8 @@ export class StderrLog implements Log {
   #dropped = 0;
 
   constructor(
-    private readonly settings: LogSettings,
+    /** `[log]` of svc.toml, for messages. */
+    public settings: LogSettings,
     private readonly clock: Pick<Clock, "now">,
   ) {}
 

@@ -11,7 +11,7 @@ import type { RulesSource } from "./parse-rules.js";
 import { rulePlaces } from "./rule-places.js";
 import { soundPart } from "./sound-part.js";
 import { isPlainObject, valibotProblems } from "./valibot-problems.js";
-import { withVariables } from "./with-variables.js";
+import { asWritten, withVariables } from "./with-variables.js";
 
 /** The settings and rules of svc.toml, and the problems of the file. */
 export interface ParsedConfig {
@@ -39,7 +39,7 @@ export function parseConfig(text: string, { environment = {}, more = () => [] }:
     if (!(error instanceof TomlError)) throw error;
     return { config: null, rules: null, problems: [syntaxProblem(text, error)] };
   }
-  const { raw, problems: incomplete } = withVariables(written, environment);
+  const { raw, problems: incomplete, texts } = withVariables(written, environment);
   const problems: Problem[] = incomplete.map((problem) => ({ file, ...problem }));
   const result = v.safeParse(configSchema, raw);
   const isIncomplete = new Set(incomplete.map(({ path }) => path));
@@ -52,7 +52,8 @@ export function parseConfig(text: string, { environment = {}, more = () => [] }:
   for (const { path, others, message } of found)
     if (![path, ...others].some(isInDoubt)) problems.push({ file, path, message });
   const rules = { rules: sound.rules, conditions: withUnread(sound.conditions, raw.conditions) };
-  return { config: problems.length === 0 ? sound : null, rules, problems };
+  const shown = problems.map((problem) => ({ ...problem, message: asWritten(problem.message, texts) }));
+  return { config: problems.length === 0 ? sound : null, rules, problems: shown };
 }
 
 /**

@@ -30,6 +30,8 @@ export interface ProjectSource {
    * Requests that have begun go on with what they were given.
    */
   adopt(config: ProjectConfig): Promise<void>;
+  /** The rules that requests are judged by, as they are written in svc.toml. */
+  serving(): ServedRules;
   /** The rules that a schema may be served with once it is applied: those of svc.toml as it is now, and those in use. */
   sources(): Promise<readonly ServedRules[]>;
 }
@@ -62,12 +64,14 @@ export function createProjectSource(
   // The loaded project and not a promise of it: on a Worker, the request that began to load the project may be
   // cancelled, and other requests would wait for its promise forever.
   let current: { readonly version: number; readonly project: LiveProject | Refusal } | null = null;
-  const fittingRules = async (inForce: SchemaInForce): Promise<ParsedRules> => {
+  /** Grows with each `adopt`: what began to load before that is not served after it. */
+  let generation = 0;
+  const fittingRules = async (inForce: SchemaInForce) => {
     const fresh = await readRules();
     const parsed = fresh === null ? null : fitRules(fresh, inForce);
-    if (fresh === null || parsed === null || parsed.problems.length > 0) return fitRules(source, inForce);
-    source = fresh;
-    return parsed;
+    return fresh === null || parsed === null || parsed.problems.length > 0
+      ? { rules: source, parsed: fitRules(source, inForce) }
+      : { rules: fresh, parsed };
   };
   const provedOperations = async ({ schema, version }: SchemaInForce, { operations: rules }: ParsedRules) => {
     const proofs = await proveOperations(database, schema);
@@ -81,35 +85,49 @@ export function createProjectSource(
       ]),
     );
   };
-  const load = async (asked: number): Promise<LiveProject | Refusal> => {
-    const inForce = await loadSchemaInForce(database);
-    if (inForce === null) return noSchema;
-    const parsed = await fittingRules(inForce);
+  const projectWith = async (
+    inForce: SchemaInForce,
+    { rules: served, parsed }: { readonly rules: ServedRules; readonly parsed: ParsedRules },
+    { api }: ProjectConfig,
+  ): Promise<LiveProject | Refusal> => {
     const operations = await provedOperations(inForce, parsed);
-    const pageBytesMax = Math.min(inForce.catalog.answerBytesMax, settings.api.max_page_bytes);
+    const pageBytesMax = Math.min(inForce.catalog.answerBytesMax, api.max_page_bytes);
     const catalog = { ...inForce.catalog, pageBytesMax };
     const unfit = unfitTables(parsed, inForce.schema);
-    const project =
-      unfit === null ? rulesDoNotFit : { ...inForce, catalog, source, rules: parsed.rules, unfit, operations };
     if (parsed.problems.length > 0)
       log.error(`rules do not fit schema version ${inForce.version}`, parsed.problems.map(formatProblem).join("\n"));
+    for (const limit of limitsOf(inForce.catalog.unsupported, inForce.schema.tables.values())) log.warn(limit);
+    if (unfit === null) return rulesDoNotFit;
+    return { ...inForce, catalog, source: served, rules: parsed.rules, unfit, operations };
+  };
+  const load = async (asked: number): Promise<LiveProject | Refusal> => {
+    const begun = generation;
+    const inForce = await loadSchemaInForce(database);
+    if (inForce === null) return noSchema;
     // The version that is asked for comes from the database itself. The schema may have been read from a replica that
     // lags behind; an older one is not served.
     if (inForce.version < asked) return lagging;
+    const fitting = await fittingRules(inForce);
+    const project = await projectWith(inForce, fitting, settings);
+    if (begun !== generation) return atVersion(asked);
+    source = fitting.rules;
     current = { version: inForce.version, project };
-    for (const limit of limitsOf(inForce.catalog.unsupported, inForce.schema.tables.values())) log.warn(limit);
     return project;
   };
+  const atVersion = (version: number) => (current?.version === version ? current.project : load(version));
   return {
+    current: (version) => (version === null ? noSchema : atVersion(version)),
     adopt: async (adopted) => {
+      const inForce = await loadSchemaInForce(database);
+      const fitting = inForce && { rules: adopted, parsed: fitRules(adopted, inForce) };
+      const project = fitting && (await projectWith(inForce!, fitting, adopted));
+      // A failure up to here leaves everything as it was.
+      generation++;
       settings = adopted;
       source = adopted;
-      await load(0);
+      current = project && { version: inForce!.version, project };
     },
-    current: (version) => {
-      if (version === null) return noSchema;
-      return current?.version === version ? current.project : load(version);
-    },
+    serving: () => source,
     sources: async () => {
       const fresh = await readRules();
       return fresh === null ? [source] : [fresh, source];

@@ -111,6 +111,34 @@ it("POST /admin/api/reload takes rules, schema and settings over, or nothing", a
   expect(await reload({ dry_run: 1 })).toMatchObject({ status: 400 });
 });
 
+it("takes rules over that another process has replaced by those of an earlier file", async () => {
+  const { write, reload, list, directory } = await served();
+  const closed = config
+    .replace('read = "public"', 'read = "deny"')
+    .replace("[log]", "[schema]\nauto_apply = false\n[log]");
+  write({ config: closed });
+  expect(await reload()).toMatchObject({ body: { data: { applied: true } } });
+  expect((await list()).status).toBe(401);
+  // The apply of a schema takes the rules of the file along.
+  write({ config: closed.replace("deny", "public"), schema: `${schema}    done: { type: boolean }\n` });
+  expect(svc(["schema", "apply", "--dir", directory]).status).toBe(0);
+  await expect.poll(async () => (await list()).status).toBe(200);
+  write({ config: closed });
+  expect(await reload()).toMatchObject({ body: { data: { applied: true } } });
+  expect((await list()).status).toBe(401);
+});
+
+it("does not hold up the end of the server, however often it is asked for", async () => {
+  const { reload, write, server } = await served();
+  write({ schema: schema.replace("body:", "title:"), config: `${config}# changed\n` });
+  const asked = Array.from({ length: 30 }, () => reload());
+  await asked[0];
+  const beganMs = performance.now();
+  expect(await server.end("SIGTERM")).toBe(0);
+  expect(performance.now() - beganMs).toBeLessThan(60_000);
+  for (const { status } of await Promise.all(asked)) expect([200, 400]).toContain(status);
+});
+
 it("is for administrators alone", async () => {
   const { server } = await served();
   const response = await fetch(`${server.url}/admin/api/reload`, { method: "POST" });
@@ -136,14 +164,16 @@ it("SIGHUP takes the files over, and streams go on", async () => {
   write({ config: "[rules.notes\n" });
   server.process.kill("SIGHUP");
   await expect.poll(() => lines.some((line) => line.startsWith("svc.toml:1: "))).toBe(true);
-  await expect.poll(() => lines).toContain("the files are not taken over: the server goes on as it was");
+  await expect.poll(() => lines).toContain("nothing is taken over: the server goes on as it was");
   expect((await list()).body.data).toMatchObject([{ body: "two" }]);
 });
 
 it("--watch takes both files over as one change", async () => {
   const { write, lines, list, directory } = await served("--watch");
   write({ schema: schema.replace("body:", "title:"), config });
-  await expect.poll(() => lines.some((line) => line.includes("wait for `svc schema apply`"))).toBe(true);
+  await expect
+    .poll(() => lines.some((line) => line.includes("wait for `svc schema apply --allow-destructive`")))
+    .toBe(true);
   expect((await list("?select=body")).status).toBe(200);
   write({ schema: `${schema}tags:\n  columns:\n    name: { type: text, primary_key: true }\n` });
   write({ config: `${config}[rules.tags]\nread = "public"\n` });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { emptyFolder, tarballs } from "./installed.js";
 
-/** Of the registry's packages of Node. `npm run test:package -- --all` tries them all. */
+/** Of the registry's packages of Node. `NODES=all` tries them all. */
 const versions = process.env.NODES === "all" ? ["20.20", "22", "24", "26"] : ["this"];
 
 function nodeOf(version: string): string {

@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { createSvc, type Svc, SvcError } from "../../src/node/server/create-svc.js";
+import { freePort } from "../support/free-port.js";
 
 const schema = `notes:
   columns:
@@ -68,6 +69,12 @@ it("two projects in one process have rows, users and keys of their own", async (
   expect(await other.asKey(["resource:notes:read"]).table("notes").list()).toEqual([]);
   expect(() => one.asKey(["resource:notes"])).toThrow(SvcError);
   expect(() => one.asKey(["*"])).toThrow(SvcError);
+  expect(() => one.asKey([])).toThrow(SvcError);
+  const scopes = ["resource:notes:read"];
+  const kept = one.asKey(scopes).table("notes");
+  scopes.push("resource:notes:write");
+  await expect(kept.create({ owner_id: ada.id })).rejects.toMatchObject({ status: 403 });
+  expect("auth" in one.asKey(["resource:notes:read"])).toBe(false);
   await one.upkeep();
   expect(listeners()).toEqual(before);
   expect(output).not.toHaveBeenCalled();
@@ -111,10 +118,84 @@ it("rejects with every problem of the project, and leaves nothing open", async (
 
 it("serves a console at an address of its own alone", async () => {
   const directory = project();
-  const options = { clientAddress: () => "192.0.2.1", environment };
+  const options = { clientAddress: ({ headers }: Request) => headers.get("X-Client") ?? "192.0.2.1", environment };
   await expect(createSvc(directory, { ...options, console: "nowhere" })).rejects.toThrow(/host:port/);
-  const svc = await createSvc(directory, { ...options, console: "127.0.0.1:0" });
+  await expect(createSvc(directory, {} as never)).rejects.toThrow(/clientAddress/);
+  const port = await freePort("127.0.0.1");
+  const svc = await createSvc(directory, { ...options, console: `127.0.0.1:${port}` });
   onTestFinished(() => svc.close());
   expect((await svc.fetch(new Request(`${origin}/console`))).status).toBe(404);
   expect((await svc.fetch(new Request(`${origin}/admin/api/users`))).status).toBe(404);
+  expect((await fetch(`http://127.0.0.1:${port}/admin/api/users`)).status).toBe(401);
+});
+
+describe("a client with the credentials of a request", () => {
+  const host = "https://shop.example.com";
+  const files = {
+    "svc.toml": config.replace(
+      "[log]",
+      'cookie_mode = true\n[cors]\nallowed_origins = ["https://app.example.com"]\n[log]',
+    ),
+    "svc.schema.yaml": `$auth: { registration: public }\n${schema}`,
+  };
+
+  it("may do with a cookie what the routes would let its page do", async () => {
+    const svc = await opened(projectDirectory(files));
+    const answer = await svc.fetch(
+      new Request(`${host}/auth/register`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json", Origin: host },
+        body: JSON.stringify({ email: "ada@example.com", password: "correct horse battery" }),
+      }),
+    );
+    const { data } = (await answer.json()) as { data: { user: { id: string } } };
+    const Cookie = answer.headers
+      .getSetCookie()
+      .map((line) => line.split(";")[0])
+      .join("; ");
+    const made = (method: string, headers: Record<string, string>) =>
+      svc
+        .as(new Request(`${host}/functions/note`, { method, headers: { Cookie, ...headers } }))
+        .table("notes")
+        .create({ owner_id: data.user.id })
+        .then(
+          () => 201,
+          ({ status }: SvcError) => status,
+        );
+    const routed = async (headers: Record<string, string>) => {
+      const init = { method: "POST", headers: { Cookie, "Content-Type": "application/json", ...headers } };
+      const body = JSON.stringify({ owner_id: data.user.id });
+      return (await svc.fetch(new Request(`${host}/api/notes`, { ...init, body }))).status;
+    };
+    for (const [headers, status] of [
+      [{ Origin: host }, 201],
+      [{ Origin: "https://app.example.com" }, 201],
+      [{ "Sec-Fetch-Site": "same-origin" }, 201],
+      [{ Origin: "https://evil.example" }, 403],
+      [{ Origin: "http://shop.example.com" }, 403],
+      [{ "Sec-Fetch-Site": "cross-site" }, 403],
+      [{}, 403],
+    ] as const) {
+      expect([headers, await routed(headers)]).toEqual([headers, status]);
+      expect([headers, await made("POST", headers)]).toEqual([headers, status]);
+    }
+    // A page that another site leads to may be rendered with the caller's rows, and writes nothing.
+    const navigation = new Request(`${host}/page`, { headers: { Cookie, "Sec-Fetch-Site": "cross-site" } });
+    expect((await svc.as(navigation).table("notes").list()).length).toBeGreaterThan(0);
+    expect(await made("GET", { "Sec-Fetch-Site": "cross-site" })).toBe(403);
+  });
+
+  it("is refused under another name than a loopback one while the development secret is in use", async () => {
+    const secret = 'allow_insecure_dev_secret = true\ndev_secret = "a secret of the test suite, 32 bytes and more"';
+    const directory = projectDirectory({
+      "svc.toml": config.replace('jwt_secret_env = "SECRET"', secret),
+      "svc.schema.yaml": `$auth: { registration: public }\n${schema}`,
+    });
+    const svc = await createSvc(directory, { clientAddress: () => "192.0.2.1", environment: {} });
+    onTestFinished(() => svc.close());
+    const ada = await register(svc, "ada@example.com");
+    const notes = (url: string) => svc.as(new Request(url, { headers: ada.headers })).table("notes");
+    expect(await notes(`${origin}/page`).list()).toEqual([]);
+    await expect(notes(`${host}/page`).list()).rejects.toMatchObject({ status: 403 });
+  });
 });

@@ -12,7 +12,7 @@ const health: Command = {
   usage: "[--url URL]",
   summary: "Asks the server of the project for /health: exit code 0 if it answers with 200 within 10 seconds, else 1.",
   options: { url: { type: "string" } },
-  help: ["--url URL    the server (default: where `svc serve` of the project listens)"],
+  help: ["--url URL    the server, such as http://127.0.0.1:8860 (default: by HOST, PORT and svc.toml)"],
   positionals: [],
   run: async (invocation) => {
     const url = `${(invocation.text("url") ?? projectUrl(invocation)).replace(/\/$/, "")}/health`;

@@ -31,7 +31,9 @@ const init: Command = {
     mkdirSync(target, { recursive: true });
     for (const [file, text] of Object.entries(files)) writeFileSync(join(target, file), text, { flag: "wx" });
     for (const [file, text] of Object.entries(edits)) writeFileSync(join(target, file), text);
-    console.log(nextSteps(relative(process.cwd(), target), [...Object.keys(files), ...Object.keys(edits)]));
+    console.log(
+      nextSteps(relative(process.cwd(), target), [...Object.keys(files), ...Object.keys(edits)], flag("worker")),
+    );
     return 0;
   },
 };
@@ -77,16 +79,25 @@ function withIgnored(text: string | null, isWorker: boolean): string {
   return before + missing.join("");
 }
 
-function nextSteps(shown: string, written: readonly string[]): string {
+function nextSteps(shown: string, written: readonly string[], isWorker: boolean): string {
   const at = shown === "" ? "" : ` --dir ${shown}`;
+  const worker = [
+    "",
+    "For Cloudflare Workers, install wrangler and this package here (`npm i`), and then:",
+    "",
+    `  npx svc worker dev${at}    serves it in a local workerd`,
+    "",
+    "Before `npx wrangler deploy`, put the id of your D1 database into wrangler.toml: see docs/deploy.md.",
+  ];
   return [
     `wrote ${written.join(", ")}${shown === "" ? "" : ` into ${shown}`}`,
     "",
-    `  svc serve${at}    serves it on http://127.0.0.1:8787`,
-    `  svc check${at}    says what is wrong after a change`,
+    `  npx svc serve --watch${at}    serves it on http://127.0.0.1:8787, and takes changes over`,
+    `  npx svc check${at}            says what is wrong after a change`,
     "",
     "It prints a link that makes an administrator, who may create products. The same without a browser:",
     "",
-    `  echo 'a password' | svc admin create-user --email you@example.com --role admin --password-stdin${at}`,
+    `  echo 'a password' | npx svc admin create-user --email you@example.com --role admin --password-stdin${at}`,
+    ...(isWorker ? worker : []),
   ].join("\n");
 }

@@ -26,9 +26,8 @@ const serveCommand: Command = {
   positionals: [],
   run: async ({ directory, text, flag, environment }) => {
     // First, so that no signal during the start is missed.
-    const stopping = stopSignal();
     let reload = () => {};
-    process.on("SIGHUP", () => reload());
+    const stopping = stopSignal(() => reload());
     const project = readProject(directory);
     const { server } = project.config;
     const running = await serve(project, {
@@ -57,9 +56,9 @@ const sameSignalMs = 1_000;
 
 /**
  * Resolves at the first signal to stop, or when the terminal closes. A second signal ends the process at once, unless
- * it counts as the same (`sameSignalMs`).
+ * it counts as the same (`sameSignalMs`). Calls `hungUp` at each SIGHUP that does not come from a terminal's end.
  */
-function stopSignal(): Promise<void> {
+function stopSignal(hungUp: () => void): Promise<void> {
   const signals = ["SIGTERM", "SIGINT"] as const;
   return new Promise((resolve) => {
     let firstMs: number | undefined;
@@ -75,6 +74,7 @@ function stopSignal(): Promise<void> {
     const hadTerminal = hasTerminal();
     process.on("SIGHUP", () => {
       if (hadTerminal && !hasTerminal()) stop("SIGTERM");
+      else hungUp();
     });
   });
 }

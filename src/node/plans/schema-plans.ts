@@ -50,7 +50,8 @@ export class SchemaPlans {
   readonly #ending = new AbortController();
   #isBusy = false;
 
-  constructor(private readonly withinMs: number) {}
+  /** `withinMs` holds for plans that begin from then on. */
+  constructor(public withinMs: number) {}
 
   /** Throws DeadlineError, QueueFullError where too many plans wait, and what the database throws. */
   readonly plan: Planner = async (database, text) => {

@@ -25,7 +25,13 @@ import { startUpkeep } from "./upkeep.js";
 type App = Awaited<ReturnType<typeof createApp>>;
 
 /** What an app needs to know of the listeners in front of it. */
-export type InFront = Pick<AppOptions, "clientAddress" | "publicBaseUrl" | "consoleFiles" | "consoleUrl" | "addHeader">;
+export type InFront = Pick<
+  AppOptions,
+  "clientAddress" | "publicBaseUrl" | "consoleFiles" | "consoleUrl" | "addHeader"
+> & {
+  /** Called after a reload, with what it has found. */
+  readonly reloaded?: (found: FoundSurroundings) => void;
+};
 
 /** How a backend is started. */
 export interface BackendOptions extends SurroundingsOptions {
@@ -41,6 +47,7 @@ interface Served {
 }
 
 const starting = new Refusal("unavailable", "the server is starting");
+const stopping: ReloadOutcome = { problems: [{ file: configFile, path: "", message: "the server is stopping" }] };
 
 /** A project's server without listeners: its platform, its background work, and its app, which a reload exchanges. */
 export class Backend {
@@ -52,8 +59,13 @@ export class Backend {
   readonly #gate = new Gate();
   #served: Served | null = null;
   #upkeep: ReturnType<typeof startUpkeep> | undefined;
-  /** Settles when the reload that was asked for last has ended. */
+  /** Settles when the reloads that were asked for have ended. */
   #reloads: Promise<unknown> = Promise.resolve();
+  /** The reloads that have not begun. */
+  readonly #next: { dryRun?: Promise<ReloadOutcome>; real?: Promise<ReloadOutcome> } = {};
+  /** How many requests in progress wait for a reload. */
+  #asking = 0;
+  #isStopping = false;
 
   private constructor(
     project: ProjectDirectory,
@@ -85,6 +97,11 @@ export class Backend {
     return this.#opened.platform;
   }
 
+  /** The settings that are served now. */
+  get config(): Config {
+    return (this.#served?.project ?? this.project).config;
+  }
+
   /** The app as the last reload has made it; null before the start. */
   get app(): App | null {
     return this.#served?.app ?? null;
@@ -101,7 +118,7 @@ export class Backend {
   /** Makes the app and starts the background work. Called once. */
   async start(inFront: InFront): Promise<void> {
     const { project, found, log } = this;
-    const app = await this.#makeApp(project, found, inFront, log);
+    const app = await this.#makeApp(project, found, inFront);
     this.#served = { project, inFront, app };
     const declared = this.#opened.broughtUp.schema?.auth.providers ?? [];
     await app.providers.warnOfMissing(declared);
@@ -120,34 +137,57 @@ export class Backend {
   }
 
   /**
-   * Takes the project's files over as they are now (`docs/reference/http.md#reload`), one reload at a time. `own` is how
-   * many requests in progress wait for it: 1 if a request has asked for it.
+   * Takes the project's files over as they are now (`docs/reference/http.md#reload`). One reload runs at a time; those
+   * that are asked for meanwhile share the next one. `isAsked`: whether a request in progress waits for it.
    */
-  reload(options: { readonly isDryRun: boolean; readonly own: number }): Promise<ReloadOutcome> {
-    const reloaded = this.#reloads.then(() => this.#reload(options));
-    this.#reloads = reloaded.catch(() => {});
-    return reloaded;
+  async reload({
+    isDryRun,
+    isAsked,
+  }: {
+    readonly isDryRun: boolean;
+    readonly isAsked: boolean;
+  }): Promise<ReloadOutcome> {
+    if (isAsked) this.#asking++;
+    try {
+      const kind = isDryRun ? "dryRun" : "real";
+      this.#next[kind] ??= this.#reloads.then(() => {
+        delete this.#next[kind];
+        return this.#isStopping ? stopping : this.#reload(isDryRun);
+      });
+      const reloaded = this.#next[kind];
+      this.#reloads = reloaded.catch(() => {});
+      return await reloaded;
+    } finally {
+      if (isAsked) this.#asking--;
+    }
   }
 
-  async #reload({ isDryRun, own }: { readonly isDryRun: boolean; readonly own: number }): Promise<ReloadOutcome> {
+  async #reload(isDryRun: boolean): Promise<ReloadOutcome> {
     const served = this.#served;
     if (served === null) throw new Error("a server that has not started cannot be reloaded");
     const { platform, plans } = this.#opened;
     try {
       const { project, found } = readAgain(served.project, this.#options);
       const plan = await rehearsed(project, platform.database, plans.plan);
-      const applied = plan.steps.length > 0 || !isAsServed(project, served.project);
-      if (isDryRun || (!applied && plan.waits.length === 0)) return { applied, ...plan };
-      const log = new StderrLog(project.config.log, systemClock);
-      const { steps, waits } = await this.#gate.exchange(own, async () => {
-        const broughtUp = await bringUpSchema(project, platform.database, log);
-        await served.app.lasting.projects.adopt(project.config);
-        const app = await this.#makeApp(project, found, served.inFront, log, served.app);
-        this.#served = { ...served, project, app };
-        return broughtUp;
-      });
+      const { projects } = served.app.lasting;
+      const applied = plan.steps.length > 0 || !isAsServed(project, served.project, projects.serving());
+      if (isDryRun || !applied) return { applied, ...plan };
+      const app = await this.#makeApp(project, found, served.inFront, served.app);
+      const { steps } = await this.#gate.exchange(
+        () => this.#asking,
+        async () => {
+          const broughtUp = await bringUpSchema(project, platform.database, this.log);
+          await projects.adopt(project.config);
+          app.takeOver();
+          this.#served = { ...served, project, app };
+          return broughtUp;
+        },
+      );
+      this.log.settings = project.config.log;
+      plans.withinMs = project.config.api.key_deadline_ms;
+      served.inFront.reloaded?.(found);
       platform.commits.announce();
-      return { applied: true, steps, waits };
+      return { applied, steps, waits: plan.waits };
     } catch (error) {
       if (!(error instanceof ProblemsError)) throw error;
       return { problems: error.problems };
@@ -158,7 +198,6 @@ export class Backend {
     { config, directory }: ProjectDirectory,
     { secret, previousSecret, mail, baseUrl }: FoundSurroundings,
     inFront: InFront,
-    log: Log,
     before?: App,
   ): Promise<App> {
     const { environment } = this.#options;
@@ -167,7 +206,7 @@ export class Backend {
       ...inFront,
       publicBaseUrl: baseUrl ?? inFront.publicBaseUrl,
       config,
-      platform: { ...this.platform, log, mail },
+      platform: { ...this.platform, mail },
       secrets: { current: secret.bytes, previous: previousSecret },
       loopbackOnly: secret.insecure,
       planner: this.#opened.plans.plan,
@@ -177,7 +216,7 @@ export class Backend {
       },
       readSchemaFile: () => readFile(join(directory, schemaFile), "utf8"),
       surroundings: { runtime: "node", isSet: (variable) => Boolean(environment[variable]) },
-      reload: ({ isDryRun }) => this.reload({ isDryRun, own: 1 }),
+      reload: ({ isDryRun }) => this.reload({ isDryRun, isAsked: true }),
       siteFiles: serve_dir === "" ? null : siteFiles(resolve(directory, serve_dir), fallback),
       ...(before && { lasting: before.lasting }),
     });
@@ -189,6 +228,7 @@ export class Backend {
    */
   async stop(endsAtMs: number, drained: (endLongWork: () => Promise<void>) => Promise<void>): Promise<void> {
     const { endLongWork } = this.#opened;
+    this.#isStopping = true;
     await this.#reloads;
     this.app?.endStreams();
     await Promise.all([this.#gate.ended(endLongWork), drained(endLongWork)]);

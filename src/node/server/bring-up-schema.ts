@@ -63,7 +63,7 @@ export async function bringUpSchema(project: ProjectDirectory, database: Databas
   const staying = columnsToGo(inForce.schema, parseOnce(schemaText).schema);
   if (staying.length > 0)
     log.warn(
-      `in force until \`svc schema apply\` drops them, and open to whoever may read and write their tables, as svc.toml has no rules for them any more: ${staying.join(", ")}`,
+      `in force until \`svc schema apply\` drops them, and open to whoever may read and write their tables, as svc.toml has no rules for them: ${staying.join(", ")}`,
     );
   const steps = outcome?.outcome === "applied" ? outcome.steps : [];
   return { schema: inForce.schema, steps: ownersSteps(steps), waits: waitsOf(outcome) };
@@ -99,7 +99,11 @@ function reportOutcome(outcome: ApplyOutcome, project: ProjectDirectory, log: Lo
       const waiting = outcome.steps.filter(({ safe }) => !isConstraint || !safe).map(formatStep);
       const reason = isConstraint ? [outcome.message] : [];
       log.warn(
-        ["svc.schema.yaml is not in force: steps wait for `svc schema apply`", ...reason, ...waiting].join("\n"),
+        [
+          "svc.schema.yaml is not in force: steps wait for `svc schema apply --allow-destructive`",
+          ...reason,
+          ...waiting,
+        ].join("\n"),
       );
       return;
     }

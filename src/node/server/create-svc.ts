@@ -1,7 +1,7 @@
-import { Refusal } from "../../http/refusal.js";
+import type { HttpBindings } from "@hono/node-server";
 import { addHeader } from "../../http/respond.js";
 import type { Fetch } from "../../http/router.js";
-import { addressBy, createInProcess } from "../../library/in-process.js";
+import { addressBy, createInProcess, type HostEnv, stopped } from "../../library/in-process.js";
 import type { HostOptions, Svc } from "../../library/svc.js";
 import { ProblemsError } from "../../problems/problem.js";
 import type { Config } from "../../project/config.js";
@@ -34,6 +34,8 @@ export interface SvcOptions extends HostOptions {
  * problem of the project, or that says why the database cannot be opened.
  */
 export async function createSvc(directory: string, options: SvcOptions): Promise<Svc> {
+  if (typeof options?.clientAddress !== "function")
+    throw new TypeError("createSvc: expected the option clientAddress, a function of a request");
   const environment = { ...(options.environment ?? process.env) };
   const backend = await Backend.open(readProject(directory, directory, environment), {
     // Who listens is the host. The development secret serves loopback names alone, wherever that is.
@@ -47,7 +49,10 @@ export async function createSvc(directory: string, options: SvcOptions): Promise
   try {
     const consoleAddress = parseListenAddress(options.console ?? "");
     await backend.start({
-      clientAddress: addressBy(options),
+      clientAddress: (_, env) =>
+        "host" in (env as HostEnv | HttpBindings)
+          ? addressBy(options, env as HostEnv)
+          : ((env as HttpBindings).incoming.socket.remoteAddress ?? "unknown"),
       publicBaseUrl: listenUrl(host, port, false),
       consoleFiles: consoleFiles(`${builtDirectory}/console`),
       consoleUrl: consoleAddress && (await listeners.listen(consoleAddress, backend.consoleFetch)),
@@ -61,8 +66,10 @@ export async function createSvc(directory: string, options: SvcOptions): Promise
   let closed: Promise<void> | undefined;
   const answer: Fetch = (request, env) => (closed === undefined ? backend.fetch(request, env) : stopped.toResponse());
   return {
-    fetch: async (request) => answer(request, { host: request }),
-    upkeep: () => backend.app!.upkeep.due(),
+    fetch: async (request) => answer(request, { host: request } satisfies HostEnv),
+    upkeep: async () => {
+      if (closed === undefined) await backend.app!.upkeep.due();
+    },
     ...createInProcess(() => ({ ...backend.app!, fetch: answer })),
     close: () => {
       closed ??= backend.stop(performance.now() + drainMs, (endLongWork) => listeners.drained(endLongWork));
@@ -70,8 +77,6 @@ export async function createSvc(directory: string, options: SvcOptions): Promise
     },
   };
 }
-
-const stopped = new Refusal("unavailable", "the server has stopped");
 
 /** Without a console, unless the host gives it an address of its own. */
 function withConsole(config: Config, address: string | undefined): Config {

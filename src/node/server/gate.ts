@@ -2,33 +2,33 @@ import { drainMs, longWorkMs } from "./listening.js";
 
 /** How long new requests are held back at most while an app is exchanged. */
 const heldMsMax = 1_000;
-/** How long an exchange waits for the requests in progress. Those that take longer go on with the app that they have. */
+/** How long an exchange waits for the requests in progress. Those that take longer go on. */
 const endedWithinMs = 250;
 
 /** Counts the requests in progress, and holds back new ones while the app that answers them is exchanged. */
 export class Gate {
   #count = 0;
-  #whenFewer: () => void = () => {};
+  readonly #whenFewer = new Set<() => void>();
   #held: Promise<void> | null = null;
 
   /** Answers a request once none are held back. */
   async pass<T>(answer: () => T | Promise<T>): Promise<T> {
-    if (this.#held !== null) await this.#held;
+    while (this.#held !== null) await this.#held;
     this.#count++;
     try {
       return await answer();
     } finally {
       this.#count--;
-      this.#whenFewer();
+      for (const look of this.#whenFewer) look();
     }
   }
 
   /**
    * Holds new requests back, waits for those in progress, runs `act` and lets the others through, all within `heldMsMax`
-   * unless `act` takes longer: then they go on before it ends. `own` is how many of the requests in progress wait for
+   * unless `act` takes longer: then they go on before it ends. `own` says how many of the requests in progress wait for
    * this.
    */
-  async exchange<T>(own: number, act: () => Promise<T>): Promise<T> {
+  async exchange<T>(own: () => number, act: () => Promise<T>): Promise<T> {
     let release = () => {};
     this.#held = new Promise((resolve) => {
       release = resolve;
@@ -39,7 +39,7 @@ export class Gate {
     };
     const latest = setTimeout(open, heldMsMax);
     try {
-      await this.#atMost(own, endedWithinMs);
+      await this.#fewerThan(() => own() + 1, endedWithinMs);
       return await act();
     } finally {
       clearTimeout(latest);
@@ -50,20 +50,24 @@ export class Gate {
   /** Resolves once no request is in progress, or after `drainMs`. Calls `endLongWork` if some are after `longWorkMs`. */
   async ended(endLongWork: () => Promise<void>): Promise<void> {
     const interrupt = setTimeout(endLongWork, longWorkMs);
-    await this.#atMost(0, drainMs);
+    await this.#fewerThan(() => 1, drainMs);
     clearTimeout(interrupt);
   }
 
-  async #atMost(count: number, withinMs: number): Promise<void> {
-    if (this.#count <= count) return;
-    await new Promise<void>((resolve) => {
-      const latest = setTimeout(resolve, withinMs);
-      this.#whenFewer = () => {
-        if (this.#count > count) return;
+  /** Resolves once fewer requests are in progress, or after `withinMs`. */
+  #fewerThan(count: () => number, withinMs: number): Promise<void> {
+    if (this.#count < count()) return Promise.resolve();
+    return new Promise((resolve) => {
+      const end = () => {
         clearTimeout(latest);
+        this.#whenFewer.delete(look);
         resolve();
       };
+      const look = () => {
+        if (this.#count < count()) end();
+      };
+      const latest = setTimeout(end, withinMs);
+      this.#whenFewer.add(look);
     });
-    this.#whenFewer = () => {};
   }
 }

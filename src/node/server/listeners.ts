@@ -1,4 +1,5 @@
 import type { Server } from "node:http";
+import type { Server as HttpsServer } from "node:https";
 import type { Fetch } from "../../http/router.js";
 import type { Log } from "../../platform/platform.js";
 import type { Config } from "../../project/config.js";
@@ -35,6 +36,12 @@ export class Listeners {
     const listening = await listenAt(make, addresses, port);
     this.#servers.push(...listening.servers);
     return listenUrl(name, listening.port, this.#tls !== null);
+  }
+
+  /** Serves new connections with a certificate that was renewed at its old path. */
+  renewCertificate(tls: HttpServerOptions["tls"]): void {
+    if (tls === null) return;
+    for (const server of this.#servers) if ("setSecureContext" in server) (server as HttpsServer).setSecureContext(tls);
   }
 
   /** As `drained` of listening.ts says. */

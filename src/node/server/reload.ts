@@ -1,7 +1,10 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Database } from "../../platform/database.js";
 import { ProblemCollector, ProblemsError } from "../../problems/problem.js";
 import type { Config } from "../../project/config.js";
-import { parseOnce } from "../../schema/in-force.js";
+import { fitRules } from "../../schema/fit-rules.js";
+import { loadSchemaInForce, parseOnce } from "../../schema/in-force.js";
+import type { ServedRules } from "../../schema/live-project.js";
 import type { Planner } from "../../schema/plan/planner.js";
 import { problemsWith } from "../../tables/plan/without-ways.js";
 import type { PlannedStep } from "../../wire/plan.js";
@@ -28,14 +31,21 @@ export function readAgain(
   return { project, found };
 }
 
-/** Whether a project's files are as those that are being served. */
-export function isAsServed(project: ProjectDirectory, served: ProjectDirectory): boolean {
-  return project.configText === served.configText && project.schemaText === served.schemaText;
+/**
+ * Whether a project's files are as those that are being served. The rules may be others than those of the file that was
+ * taken over last: a schema that another process applies is served with the rules that fit it.
+ */
+export function isAsServed(project: ProjectDirectory, served: ProjectDirectory, rules: ServedRules): boolean {
+  return (
+    project.configText === served.configText &&
+    project.schemaText === served.schemaText &&
+    isDeepStrictEqual([rules.rules, rules.conditions], [project.config.rules, project.config.conditions])
+  );
 }
 
 /**
  * What a reload would do to the schema, with nothing done: the steps that it would take, or those that would wait for a
- * person. Throws ProblemsError if the schema cannot be applied, or if the rules do not fit it.
+ * person. Throws ProblemsError if the schema cannot be applied, or if the rules do not fit the schema that would be in force.
  */
 export async function rehearsed(
   project: ProjectDirectory,
@@ -48,9 +58,13 @@ export async function rehearsed(
   const { steps } = planned.plan;
   const { auto_apply, auto_apply_max_rows } = config.schema;
   const mayApply = auto_apply && steps.every(({ safe, rows }) => safe && rows <= auto_apply_max_rows);
-  const shown = ownersSteps(steps);
-  if (!mayApply) return { steps: [], waits: shown };
-  const problems = problemsWith(config, parseOnce(schemaText).schema!);
+  const inForce = mayApply ? null : await loadSchemaInForce(database);
+  const problems = mayApply
+    ? problemsWith(config, parseOnce(schemaText).schema!)
+    : inForce === null
+      ? []
+      : fitRules(config, inForce).problems;
   if (problems.length > 0) throw new ProblemsError(withConfigLines(project, problems));
-  return { steps: shown, waits: [] };
+  const shown = ownersSteps(steps);
+  return mayApply ? { steps: shown, waits: [] } : { steps: [], waits: shown };
 }

@@ -47,7 +47,8 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
     const url = await listeners.listen({ host, port }, backend.fetch);
     const consoleUrl = consoleAddress && (await listeners.listen(consoleAddress, backend.consoleFetch));
     await backend.start({
-      clientAddress: clientAddress(config.server.trust_proxy, log),
+      clientAddress: clientAddress(() => backend.config.server.trust_proxy, log),
+      reloaded: ({ tls }) => listeners.renewCertificate(tls),
       publicBaseUrl: url,
       consoleFiles: consoleFiles(options.consoleDirectory),
       consoleUrl,
@@ -61,7 +62,7 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
         if (config.console.enabled)
           await announceConsole(backend.platform, { url: at, mayShowLink, note: (text) => log.note(text) });
       },
-      reload: () => backend.reload({ isDryRun: false, own: 0 }),
+      reload: () => backend.reload({ isDryRun: false, isAsked: false }),
       stop: () => backend.stop(performance.now() + drainMs, (endLongWork) => listeners.drained(endLongWork)),
     };
   } catch (error) {
@@ -85,12 +86,12 @@ function withoutConsoleBesidePages(config: Config): Config {
  * that entry is the proxy's own (`docs/reference/backends.md#where-runtimes-differ`). It warns once if a proxy seems to
  * stand in front of a server that does not trust it.
  */
-function clientAddress(trustProxy: boolean, log: Log): AppOptions["clientAddress"] {
+function clientAddress(trustProxy: () => boolean, log: Log): AppOptions["clientAddress"] {
   let hasWarned = false;
   return ({ headers }, env) => {
     const socket = (env as HttpBindings).incoming.socket.remoteAddress ?? "unknown";
     const forwarded = headers.get("X-Forwarded-For");
-    if (trustProxy) return lastForwarded(forwarded) ?? socket;
+    if (trustProxy()) return lastForwarded(forwarded) ?? socket;
     if (!hasWarned && forwarded !== null && isPrivateAddress(socket)) {
       hasWarned = true;
       log.warn(
