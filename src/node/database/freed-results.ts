@@ -1,5 +1,5 @@
-import { getHeapStatistics, setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
+import { getHeapStatistics } from "node:v8";
+import { collectGarbage } from "./collect-garbage.js";
 import type { NativeRow } from "./native-rows.js";
 
 /** After how many characters of results their memory is freed. */
@@ -13,7 +13,6 @@ const usedMax = 100_000_000;
  */
 export class FreedResults {
   #passed = 0;
-  #collect: (() => void) | null = null;
 
   count(rows: readonly NativeRow[]): void {
     for (const row of rows) for (const value of row) if (typeof value === "string") this.#passed += value.length;
@@ -22,12 +21,6 @@ export class FreedResults {
     this.#passed = 0;
     // The more is in use besides the results, the longer it takes.
     if (getHeapStatistics().used_heap_size - passed > usedMax) return;
-    this.#collect ??= collector();
-    this.#collect();
+    collectGarbage();
   }
-}
-
-function collector(): () => void {
-  setFlagsFromString("--expose-gc");
-  return runInNewContext("gc") as () => void;
 }

@@ -1,10 +1,9 @@
 // @ts-check
 // The thread of libsql-long-work.ts. Plain JavaScript, so that a worker thread can load it from the sources and the
 // build alike.
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { parentPort, workerData } from "node:worker_threads";
 import PromiseDatabase from "libsql/promise";
+import { collectGarbage } from "./collect-garbage.js";
 
 /** @typedef {import("./libsql-long-work.js").Task} Task */
 /** @typedef {import("./libsql-long-work.js").TaskAnswer} TaskAnswer */
@@ -102,13 +101,10 @@ class Lane {
     this.#database = null;
     this.#statements = new Map();
     this.#characters = 0;
+    // Frees the statements of the closed connection, which keep the database's files open.
     collectGarbage();
   }
 }
-
-setFlagsFromString("--expose-gc");
-/** Frees the statements of closed connections, which keep the database's files open. */
-const collectGarbage = runInNewContext("gc");
 
 // Only the server's own writing connection checkpoints. Sorting in memory cannot be interrupted, and takes as much
 // memory as there is to sort.
@@ -264,7 +260,9 @@ async function totalChanges(lane) {
 function stopWhenIdle() {
   if (running.size > 0) return;
   for (const lane of [...readLanes, writeLane]) lane.close();
-  parentPort?.close();
+  // A port of Deno has no such function.
+  if (parentPort?.close) parentPort.close();
+  else Reflect.get(globalThis, "close")?.();
 }
 
 parentPort?.on("message", (/** @type {Task | "stop"} */ message) => {

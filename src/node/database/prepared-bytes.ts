@@ -1,5 +1,4 @@
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
+import { collectGarbage } from "./collect-garbage.js";
 
 /**
  * About how many bytes SQLite takes for a prepared statement that has been run: 12 KB for any, and 12 bytes for each
@@ -12,7 +11,6 @@ export function preparedBytes(sql: string): number {
 /** After how many bytes of newly prepared statements a garbage collection is started. */
 const collectEveryBytes = 33_554_432;
 let bytesSince = 0;
-let collect: ((options: { readonly execution: "async" }) => void) | undefined;
 
 /**
  * To be called for each newly prepared statement. libsql frees a statement when V8 garbage-collects it, and V8 does not
@@ -23,9 +21,5 @@ export function countPrepared(sql: string): void {
   bytesSince += preparedBytes(sql);
   if (bytesSince < collectEveryBytes) return;
   bytesSince = 0;
-  if (collect === undefined) {
-    setFlagsFromString("--expose-gc");
-    collect = runInNewContext("gc") as typeof collect;
-  }
-  collect!({ execution: "async" });
+  collectGarbage({ execution: "async" });
 }

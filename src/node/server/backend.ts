@@ -10,6 +10,7 @@ import type { Log, Platform } from "../../platform/platform.js";
 import { ProblemsError } from "../../problems/problem.js";
 import type { Config } from "../../project/config.js";
 import { configFile, schemaFile } from "../../project/file-names.js";
+import type { ListenAddress } from "../../project/listen-address.js";
 import { parseConfig } from "../../project/parse-config.js";
 import type { ProjectDirectory } from "../project-directory.js";
 import { siteFiles } from "../site-files.js";
@@ -29,6 +30,8 @@ export type InFront = Pick<
   AppOptions,
   "clientAddress" | "publicBaseUrl" | "consoleFiles" | "consoleUrl" | "addHeader"
 > & {
+  /** The address that the server listens on, where it may come from the command line instead of svc.toml. */
+  readonly listens?: ListenAddress;
   /** Called after a reload, with what it has found. */
   readonly reloaded?: (found: FoundSurroundings) => void;
 };
@@ -205,7 +208,7 @@ export class Backend {
     return createApp({
       ...inFront,
       publicBaseUrl: baseUrl ?? inFront.publicBaseUrl,
-      config,
+      config: { ...config, server: { ...config.server, ...inFront.listens } },
       platform: { ...this.platform, mail },
       secrets: { current: secret.bytes, previous: previousSecret },
       loopbackOnly: secret.insecure,

@@ -37,7 +37,6 @@ export interface RunningServer {
  */
 export async function serve(project: ProjectDirectory, options: ServeOptions): Promise<RunningServer> {
   const { host, port } = options;
-  // The host and port may come from the command line or the environment instead of svc.toml.
   const backend = await Backend.open(project, { ...options, adapt: withoutConsoleBesidePages });
   const { log, found } = backend;
   const { config } = backend.project;
@@ -49,6 +48,7 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
     await backend.start({
       clientAddress: clientAddress(() => backend.config.server.trust_proxy, log),
       reloaded: ({ tls }) => listeners.renewCertificate(tls),
+      listens: { host, port },
       publicBaseUrl: url,
       consoleFiles: consoleFiles(options.consoleDirectory),
       consoleUrl,

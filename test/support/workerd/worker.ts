@@ -37,7 +37,7 @@ let projectsStarted = 0;
 async function startWorkerd(): Promise<{ readonly url: string }> {
   await keepNoIdleConnections();
   const miniflare = new Miniflare({
-    ...bundled(bundleDirectory, "index.js"),
+    ...bundled(bundleDirectory, "entry.js"),
     d1Databases: Object.fromEntries(idleBindings.map((binding) => [binding, binding])),
     serviceBindings: { HOST: hear },
   });
