@@ -1,6 +1,9 @@
 import { defineConfig } from "vitest/config";
 
-/** The conformance suite runs once on every target, but for what says the same there; the rest needs none. */
+/**
+ * The conformance suite runs once on every target, but for what says the same there; the rest needs none. `npm test` runs it
+ * on `app` alone, `npm run test:targets` on the others.
+ */
 const targets = ["app", "socket", "remote", "workerd", "workerd-libsql"];
 
 /** They serve nothing: each opens a database of its own in the test's process, the same on every target. */
@@ -28,26 +31,8 @@ const alone = [
   "property/rxdb-suite",
 ].map((files) => `test/${files}.test.ts`);
 
-/**
- * What `npm run test:targets` alone runs in workerd, too, because it takes minutes there: what depends least on the SQL for
- * the owner's tables, and what the same statements of the database's room carry out.
- */
-const seldomInWorkerd = [
-  "{aggregates,changes,metering,operations,writes}/*",
-  "{account,api-keys,cookies,credentials,errors,input,links,log,oauth,openapi}/*",
-  "{pulled,refresh,secrets,throttle}/*",
-  "{admin,client,console,explain,tracker}/*",
-  "lists/{json-form,parameters}",
-  "rows/names-of-columns",
-  "schema/{renames,long-steps,rules-that-do-not-fit}",
-];
-
 function leftOut(target: string): string[] {
-  const files = [
-    ...(target === "app" ? [] : serveNothing),
-    ...(target.startsWith("workerd") ? notInWorkerd : []),
-    ...(target === "workerd" && !process.env.EVERYWHERE ? seldomInWorkerd : []),
-  ];
+  const files = [...(target === "app" ? [] : serveNothing), ...(target.startsWith("workerd") ? notInWorkerd : [])];
   return files.map((file) => `test/conformance/${file}.test.ts`);
 }
 
