@@ -6,6 +6,8 @@ import { RequestBody } from "../../src/http/body.js";
 import { isRefusal, methodNotAllowed } from "../../src/http/refusal.js";
 import { json } from "../../src/http/respond.js";
 import { createHttpServer, type HttpServerOptions } from "../../src/node/server/http-server.js";
+import { Listeners } from "../../src/node/server/listeners.js";
+import { parseConfig } from "../../src/project/parse-config.js";
 import { certificate } from "../support/certificate.js";
 import { MemoryLog, serve, signUp } from "../support/server.js";
 
@@ -181,8 +183,11 @@ it("connections past the limit are closed as they come, until others have ended,
   expect(log.lines).toEqual(["connections are refused: there are 2 already (server.max_connections)"]);
 });
 
-it("speaks TLS with ciphers alone that keep past traffic secret", async () => {
-  const { port } = await listening({ tls: await certificate() });
+it("speaks TLS with ciphers alone that keep past traffic secret, also with a renewed certificate", async () => {
+  const tls = await certificate();
+  const listeners = new Listeners(parseConfig("").config!, tls, new MemoryLog());
+  onTestFinished(() => listeners.close());
+  const port = Number(new URL(await listeners.listen({ host: "127.0.0.1", port: 0 }, () => json({}))).port);
   const agreed = (maxVersion: "TLSv1.2" | "TLSv1.3", ciphers?: string) =>
     new Promise<string>((resolve, fail) => {
       const socket = connectTls({ port, maxVersion, rejectUnauthorized: false, ...(ciphers && { ciphers }) });
@@ -190,10 +195,13 @@ it("speaks TLS with ciphers alone that keep past traffic secret", async () => {
       socket.once("error", fail);
       socket.once("secureConnect", () => resolve(socket.getCipher().name));
     });
-  expect(await agreed("TLSv1.3")).toBe("TLS_AES_256_GCM_SHA384");
-  expect(await agreed("TLSv1.2")).toMatch(/^ECDHE-.*(GCM|CHACHA20)/);
-  for (const weak of ["AES128-GCM-SHA256", "ECDHE-RSA-AES128-SHA", "AES256-SHA"])
-    await expect(agreed("TLSv1.2", weak), weak).rejects.toThrow(/handshake failure/);
+  for (const renew of [() => {}, () => listeners.renewCertificate(tls)]) {
+    renew();
+    expect(await agreed("TLSv1.3")).toBe("TLS_AES_256_GCM_SHA384");
+    expect(await agreed("TLSv1.2")).toMatch(/^ECDHE-.*(GCM|CHACHA20)/);
+    for (const weak of ["AES128-GCM-SHA256", "ECDHE-RSA-AES128-SHA", "AES256-SHA"])
+      await expect(agreed("TLSv1.2", weak), weak).rejects.toThrow(/handshake failure/);
+  }
 });
 
 it("ends a connection whose client takes nothing of its answer, and none that waits for one", async () => {

@@ -23,11 +23,20 @@ const sayEveryMs = 60_000;
 const ciphers =
   "TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256:ECDHE+AESGCM:ECDHE+CHACHA20";
 
+/** A certificate and its private key, in PEM format. */
+export interface Certificate {
+  readonly cert: string | Buffer;
+  readonly key: string | Buffer;
+}
+
+/** With which certificate and ciphers a server speaks TLS, from its start on and after its certificate was renewed. */
+export const tlsOptions = ({ cert, key }: Certificate) => ({ cert, key, ciphers });
+
 /** What an HTTP server needs. */
 export interface HttpServerOptions {
   readonly fetch: Parameters<typeof getRequestListener>[0];
-  /** In PEM format; null serves plain HTTP. */
-  readonly tls: { readonly cert: string | Buffer; readonly key: string | Buffer } | null;
+  /** Null serves plain HTTP. */
+  readonly tls: Certificate | null;
   /** Further connections are closed as soon as they come. */
   readonly connectionsMax: number;
   /** How long a request may take to arrive, and how often the server looks; 25 and 5 seconds by default. */
@@ -73,7 +82,7 @@ export async function createHttpServer({
     tls === null
       ? createServer(options, listener)
       : // Few servers speak TLS themselves.
-        (await import("node:https")).createServer({ ...options, ...tls, ciphers }, listener);
+        (await import("node:https")).createServer({ ...options, ...tlsOptions(tls) }, listener);
   server.maxConnections = connectionsMax;
   let saidAtMs = Number.NEGATIVE_INFINITY;
   server.on("drop", () => {

@@ -5,17 +5,17 @@ import type { Log } from "../../platform/platform.js";
 import type { Config } from "../../project/config.js";
 import type { ListenAddress } from "../../project/listen-address.js";
 import { listenUrl, namedHost } from "../../project/listen-url.js";
-import { createHttpServer, type HttpServerOptions } from "./http-server.js";
+import { type Certificate, createHttpServer, tlsOptions } from "./http-server.js";
 import { drained, listenAt } from "./listening.js";
 
 /** The HTTP servers in front of an app. */
 export class Listeners {
   readonly #config: Config;
-  readonly #tls: HttpServerOptions["tls"];
+  readonly #tls: Certificate | null;
   readonly #log: Log;
   readonly #servers: Server[] = [];
 
-  constructor(config: Config, tls: HttpServerOptions["tls"], log: Log) {
+  constructor(config: Config, tls: Certificate | null, log: Log) {
     this.#config = config;
     this.#tls = tls;
     this.#log = log;
@@ -39,9 +39,9 @@ export class Listeners {
   }
 
   /** Serves new connections with a certificate that was renewed at its old path. */
-  renewCertificate(tls: HttpServerOptions["tls"]): void {
+  renewCertificate(tls: Certificate | null): void {
     if (tls === null) return;
-    for (const server of this.#servers) if ("setSecureContext" in server) (server as HttpsServer).setSecureContext(tls);
+    for (const server of this.#servers) (server as HttpsServer).setSecureContext(tlsOptions(tls));
   }
 
   /** As `drained` of listening.ts says. */
