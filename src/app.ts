@@ -2,6 +2,7 @@ import { consoleRoutes } from "./admin/console/routes.js";
 import { adminRoutes, serverRoutes } from "./admin/routes.js";
 import { createAnswering } from "./assemble/answering.js";
 import type { AppOptions } from "./assemble/app-options.js";
+import { endpointRoots, rootOf } from "./assemble/endpoints.js";
 import { takeBounds } from "./assemble/lasting.js";
 import { createServices, type Services } from "./assemble/services.js";
 import { createUpkeep } from "./assemble/upkeep.js";
@@ -69,13 +70,16 @@ export async function createApp(options: AppOptions) {
     each.notFound(() => notFound.toResponse());
     each.onError((error) => failed(error).toResponse());
   }
+  const paths = routers.flatMap(({ routes }) => routes.map(({ path }) => path));
   const { siteFiles } = options;
-  if (siteFiles)
+  if (siteFiles) {
+    // Below them nothing but the server's own endpoints answers.
+    const roots = new Set([...endpointRoots, ...paths.map(rootOf)]);
     app.notFound(async (c) => {
-      const file = ownPaths.test(c.req.path) ? null : await siteFiles(c.req.raw);
+      const file = roots.has(rootOf(c.req.path)) ? null : await siteFiles(c.req.raw);
       return file ?? notFound.toResponse();
     });
-  const paths = routers.flatMap(({ routes }) => routes.map(({ path }) => path));
+  }
   const answering = createAnswering(options, services, paths);
   return {
     fetch: answering(app, origins),
@@ -96,8 +100,6 @@ export async function createApp(options: AppOptions) {
 }
 
 const notFound = new Refusal("not_found", "no such resource");
-/** The paths below which nothing but the server's own endpoints answers. */
-const ownPaths = /^\/(?:api|auth|ops|admin|console|health|metrics|openapi\.json)(?:\/|$)/;
 
 type Router = ReturnType<typeof newRouter>;
 

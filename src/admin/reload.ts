@@ -1,10 +1,12 @@
-import { badRequest, type FileProblem, isRefusal, Refusal } from "../http/refusal.js";
+import { unknownMember } from "../http/body.js";
+import { quoted } from "../http/query-string.js";
+import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
-import { formatProblem, type Problem } from "../problems/problem.js";
 import { named } from "../schema/plan/planner.js";
 import { reloaded, reloadRequest } from "../wire/reload.js";
 import { data } from "../wire/schema.js";
 import { type AdminEndpoint, submitErrors, withConsole } from "./endpoint.js";
+import { problemsRefusal } from "./problems-refusal.js";
 import type { AdminRequest } from "./services.js";
 
 /** POST /admin/api/reload: takes svc.toml and svc.schema.yaml over as they are now (docs/reference/http.md#reload). */
@@ -27,23 +29,14 @@ async function reload({ body, services }: AdminRequest): Promise<Response | Refu
   if (isRefusal(text)) return text;
   const sent = text === "" ? {} : await body.jsonObject();
   if (isRefusal(sent)) return sent;
-  const { dry_run: isDryRun = false, ...unknown } = sent;
-  const [name] = Object.keys(unknown);
-  if (name !== undefined) return badRequest(`unknown member ${JSON.stringify(name)}`);
+  const unknown = unknownMember(sent, ["dry_run"]);
+  if (unknown !== undefined) return badRequest(`unknown member ${quoted(unknown)}`);
+  const { dry_run: isDryRun = false } = sent;
   if (typeof isDryRun !== "boolean") return badRequest("dry_run: expected true or false");
   if (services.reload === null) return noFiles;
   const outcome = await services.reload({ isDryRun });
-  if ("problems" in outcome) return refused(outcome.problems);
+  if ("problems" in outcome) return problemsRefusal(named(outcome.problems), true);
   return json({ data: { ...outcome, restart: [] } });
-}
-
-function refused(found: readonly Problem[]): Refusal {
-  const { problems } = named(found);
-  return new Refusal("bad_request", problems.map(formatProblem).join("\n"), { problems: problems.map(shown) });
-}
-
-function shown({ file, line, path, message }: Problem): FileProblem {
-  return { file, line: line ?? null, path, message };
 }
 
 const noFiles = new Refusal("conflict", "this server reads no files: deploy it again");

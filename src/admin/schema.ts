@@ -4,15 +4,14 @@ import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
 import { asLongWork } from "../platform/as-long-work.js";
 import type { Database } from "../platform/database.js";
-import { formatProblem } from "../problems/problem.js";
 import { type ApplyOutcome, applyChange } from "../schema/apply.js";
 import { formatStep } from "../schema/plan/format-plan.js";
-import type { PlanOutcome } from "../schema/plan/plan.js";
 import { named } from "../schema/plan/planner.js";
 import { problemsWith } from "../tables/plan/without-ways.js";
 import { type SchemaChange, type SchemaPlan, schemaChange, schemaPlan } from "../wire/plan.js";
 import { data, oneOf, text } from "../wire/schema.js";
 import { type AdminEndpoint, inQuery, submitErrors, withConsole } from "./endpoint.js";
+import { problemsRefusal } from "./problems-refusal.js";
 import type { AdminRequest, AdminServices } from "./services.js";
 
 const yaml = { "application/yaml": text };
@@ -42,7 +41,7 @@ async function planSchema(given: AdminRequest): Promise<Response | Refusal> {
   const text = isRefusal(parameters) ? parameters : await proposedText(given);
   if (isRefusal(text)) return text;
   const planned = await services.planner(databaseFor(caller, services), text);
-  if (planned.outcome === "invalid") return problemsAnswer(planned);
+  if (planned.outcome === "invalid") return problemsRefusal(planned);
   const { base, hash, steps } = planned.plan;
   return answer({ base, hash, steps });
 }
@@ -116,22 +115,10 @@ function outcomeAnswer(outcome: ApplyOutcome): Response | Refusal {
     case "constraint":
       return new Refusal("conflict", outcome.message);
     case "rules_do_not_fit":
-      return problemsAnswer(named(outcome.problems));
+      return problemsRefusal(named(outcome.problems));
     case "invalid":
-      return problemsAnswer(outcome);
+      return problemsRefusal(outcome);
   }
-}
-
-/**
- * Makes the refusal (400) that lists the problems of a proposed schema, each on a line of its own, and how many `more`
- * there are.
- */
-function problemsAnswer({
-  problems,
-  more = 0,
-}: Pick<Extract<PlanOutcome, { outcome: "invalid" }>, "problems" | "more">) {
-  const lines = problems.map(formatProblem);
-  return badRequest([...lines, ...(more > 0 ? [`and ${more} more problems`] : [])].join("\n"));
 }
 
 function answer(shown: SchemaPlan | SchemaChange): Response {

@@ -6,7 +6,10 @@ import { memoryStorage } from "../client/surroundings.js";
 import { Refusal } from "../http/refusal.js";
 import type { HostOptions, InProcessClient, Svc } from "./svc.js";
 
-type App = Pick<Awaited<ReturnType<typeof createApp>>, "fetch" | "processKeys" | "crossSiteRefusal" | "ownUrl">;
+type App = Pick<
+  Awaited<ReturnType<typeof createApp>>,
+  "fetch" | "processKeys" | "crossSiteRefusal" | "ownUrl" | "upkeep"
+>;
 
 /**
  * Of the host's request, what decides who calls, as whom, and from which page. The rest of it belongs to the host.
@@ -28,16 +31,34 @@ export interface HostEnv {
   readonly host: Request | null;
 }
 
-/** Answers every request after `close`. */
-export const stopped = new Refusal("unavailable", "the server has stopped");
+const stopped = new Refusal("unavailable", "the server has stopped");
 
 /** The address of the client of a request that has `HostEnv`. */
 export function addressBy({ clientAddress }: HostOptions, { host }: HostEnv): string {
   return host === null ? "unknown" : clientAddress(host);
 }
 
-/** `as` and `asKey` on the app that serves at the time of each call. */
-export function createInProcess(app: () => App): Pick<Svc, "as" | "asKey"> {
+/** What a host gets: the app that serves at the time of each call, until `stop` ends it. */
+export function svcOf(app: () => App, stop: () => Promise<void>): Svc {
+  let closed: Promise<void> | undefined;
+  const answer: App["fetch"] = (request, env) => {
+    const { fetch: serve } = app();
+    return closed === undefined ? serve(request, env) : stopped.toResponse();
+  };
+  return {
+    fetch: async (request) => answer(request, { host: request } satisfies HostEnv),
+    upkeep: async () => {
+      if (closed === undefined) await app().upkeep.due();
+    },
+    ...clientsOf(() => ({ ...app(), fetch: answer })),
+    close: () => {
+      closed ??= stop();
+      return closed;
+    },
+  };
+}
+
+function clientsOf(app: () => App): Pick<Svc, "as" | "asKey"> {
   const clientOf = (url: string, headersOf: () => Promise<Record<string, string>>, host: Request | null) => {
     const { auth: _, ...client } = createClient({
       url,

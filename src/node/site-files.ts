@@ -26,13 +26,12 @@ const methods: ReadonlySet<string> = new Set(["GET", "HEAD"]);
  * @param fallback the file for the navigation of browsers to any other path, relative to the directory; empty for none
  */
 export function siteFiles(directory: string, fallback: string): SiteFiles {
-  const root = realpath(directory);
   return async (request) => {
     if (!methods.has(request.method)) return null;
     const path = pathOf(request);
-    const found = path === null ? null : await fileAt(await root, path);
+    const found = path === null ? null : await fileAt(directory, path);
     if (found !== null) return answer(request, found);
-    const instead = fallback !== "" && isNavigation(request) ? await fileAt(await root, fallback) : null;
+    const instead = fallback !== "" && isNavigation(request) ? await fileAt(directory, fallback) : null;
     return instead && answer(request, instead);
   };
 }
@@ -55,10 +54,12 @@ function isHidden(name: string, depth: number): boolean {
   return name.startsWith(".") && !(depth === 0 && name === ".well-known");
 }
 
-/** Opens the regular file at a path below `root`, or the `index.html` of the folder there. */
-async function fileAt(root: string, path: string): Promise<OpenFile | null> {
+/** Opens the regular file at a path below `directory`, or the `index.html` of the folder there. */
+async function fileAt(directory: string, path: string): Promise<OpenFile | null> {
   const wanted = path === "" || path.endsWith("/") ? `${path}index.html` : path;
   try {
+    // Each time: a deployment may let a symbolic link lead to another directory.
+    const root = await realpath(directory);
     const real = await realpath(join(root, wanted));
     if (!isWithin(root, real) || relative(root, real).split(sep).some(isHidden)) return null;
     // A device or a pipe must not be waited for.

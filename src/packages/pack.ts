@@ -52,7 +52,7 @@ pack(
       "./package.json": "./package.json",
     },
     dependencies: Object.fromEntries(native.map((name) => [name, versions[name]])),
-    peerDependencies: { ...client.peerDependencies, wrangler: "^4.86.0" },
+    peerDependencies: { ...client.peerDependencies, wrangler: `^${own.devDependencies.wrangler}` },
     peerDependenciesMeta: { ...client.peerDependenciesMeta, wrangler: { optional: true } },
   },
   {

@@ -1,4 +1,4 @@
-import { addressBy, createInProcess, type HostEnv, stopped } from "../library/in-process.js";
+import { addressBy, type HostEnv, svcOf } from "../library/in-process.js";
 import type { HostOptions, Svc } from "../library/svc.js";
 import { makeApp, type WorkerProject } from "./worker.js";
 
@@ -25,17 +25,8 @@ export async function createSvc(project: object, options: SvcOptions): Promise<S
     options.env as Readonly<Record<string, unknown>>,
     (_, env) => addressBy(options, env as HostEnv),
   );
-  let isClosed = false;
-  const answer: typeof app.fetch = (request, env) => (isClosed ? stopped.toResponse() : app.fetch(request, env));
-  return {
-    fetch: async (request) => answer(request, { host: request } satisfies HostEnv),
-    upkeep: async () => {
-      if (!isClosed) await app.upkeep.due();
-    },
-    ...createInProcess(() => ({ ...app, fetch: answer })),
-    close: async () => {
-      isClosed = true;
-      app.endStreams();
-    },
-  };
+  return svcOf(
+    () => app,
+    async () => app.endStreams(),
+  );
 }

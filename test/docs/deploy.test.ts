@@ -5,6 +5,7 @@ import { mailWindowMs } from "../../src/auth/limits/mail-allowance.js";
 import { linkLifetimeSeconds } from "../../src/auth/links/links.js";
 import { stateLifetimeMs } from "../../src/auth/oauth/state.js";
 import { wranglerTemplate } from "../../src/cli/project-template.js";
+import { withScripts } from "../../src/cli/with-scripts.js";
 import { parseConfig } from "../../src/project/parse-config.js";
 import { cursorLifetimeMs } from "../../src/tables/list/cursor.js";
 import { builtCommand } from "../support/spawned-server.js";
@@ -56,6 +57,7 @@ test("what lives under the previous secret lives as long as the page says", () =
 test("the checkout has the wrangler.toml that `svc init --worker` writes, but for the build", () => {
   const wrangler = readFileSync("wrangler.toml", "utf8");
   expect(wrangler.replace("npm run --silent build:worker", "npx svc worker build")).toBe(wranglerTemplate("svc"));
-  const { scripts } = JSON.parse(readFileSync("package.json", "utf8"));
+  const { scripts, devDependencies } = JSON.parse(readFileSync("package.json", "utf8"));
+  expect(JSON.parse(withScripts(null, true)!).devDependencies).toEqual({ wrangler: `^${devDependencies.wrangler}` });
   expect(scripts["build:worker"]).toMatch(/ dist\/svc\/main\.js worker build$/);
 });

@@ -4,13 +4,12 @@ import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { Miniflare } from "miniflare";
 import { rolldown } from "rolldown";
 import { expect, it, onTestFinished } from "vitest";
 import { blocksOf } from "../docs/pages.js";
 import { freePort } from "../support/free-port.js";
-import { bundled } from "../support/workerd/modules.js";
 import { emptyFolder, type Folder, tarballs } from "./installed.js";
+import { startedWorker } from "./started-worker.js";
 
 const page = "docs/guides/functions.md";
 const codeUnder = (heading: string) =>
@@ -162,16 +161,7 @@ it("the Worker of the guide runs in workerd", async () => {
   const bundle = join(made, "index.js");
   writeFileSync(bundle, readFileSync(bundle, "utf8").replace("svc-server/worker", "./svc/create-svc.js"));
   cpSync(join(folder.path, "node_modules/svc-server/dist/worker/modules"), join(made, "svc"), { recursive: true });
-  const bootstrap = await folder.svc("worker", "bootstrap");
-  const miniflare = new Miniflare({
-    ...bundled(made, "index.js"),
-    d1Databases: { DB: "00000000-0000-0000-0000-000000000000" },
-    bindings: { SVC_GATEWAY_URL: "http://127.0.0.1" },
-  });
-  onTestFinished(() => miniflare.dispose());
-  const database = await miniflare.getD1Database("DB");
-  const statements = bootstrap.stdout.split(/;\n/).filter((sql) => sql.trim() !== "");
-  await database.batch(statements.map((sql) => database.prepare(sql)));
+  const miniflare = await startedWorker(folder, made);
   const counted = await miniflare.dispatchFetch("http://127.0.0.1/functions/count");
   expect([counted.status, await counted.json()]).toEqual([200, { data: { products: 0 } }]);
   const listed = await miniflare.dispatchFetch("http://127.0.0.1/api/products");

@@ -1,11 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Miniflare } from "miniflare";
-import { expect, it, onTestFinished } from "vitest";
-import { bundled } from "../support/workerd/modules.js";
+import { expect, it } from "vitest";
 import { emptyFolder, tarballs } from "./installed.js";
-
-const databaseId = "00000000-0000-0000-0000-000000000000";
+import { startedWorker } from "./started-worker.js";
 
 it("a Worker of the installed package answers in workerd, without a bundler", async () => {
   const folder = emptyFolder();
@@ -20,16 +17,7 @@ it("a Worker of the installed package answers in workerd, without a bundler", as
   expect(await folder.svc("worker", "build")).toMatchObject({ status: 0, stdout: "", stderr: "" });
   expect(existsSync(join(folder.path, ".svc/worker/assets/console/index.html"))).toBe(true);
 
-  const bootstrap = await folder.svc("worker", "bootstrap");
-  const miniflare = new Miniflare({
-    ...bundled(join(folder.path, ".svc/worker/modules"), "index.js"),
-    d1Databases: { DB: databaseId },
-    bindings: { SVC_GATEWAY_URL: "http://127.0.0.1" },
-  });
-  onTestFinished(() => miniflare.dispose());
-  const database = await miniflare.getD1Database("DB");
-  const statements = bootstrap.stdout.split(/;\n/).filter((sql) => sql.trim() !== "");
-  await database.batch(statements.map((sql) => database.prepare(sql)));
+  const miniflare = await startedWorker(folder, join(folder.path, ".svc/worker/modules"));
   const answer = await miniflare.dispatchFetch("http://127.0.0.1/api/products");
   expect([answer.status, await answer.json()]).toMatchObject([200, { data: [], meta: { total: 0 } }]);
 

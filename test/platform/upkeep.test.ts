@@ -19,7 +19,7 @@ function work(changes: Partial<UpkeepWork> = {}) {
 
 it("resumes and purges at start, delivers every 5 seconds, collects every 15, purges every minute, and stops", async () => {
   const { done, work: all } = work();
-  const upkeep = startUpkeep(all, new MemoryLog());
+  const upkeep = startUpkeep(() => all, new MemoryLog());
   expect(done).toEqual(["resumeMail", "purge"]);
   await vi.advanceTimersByTimeAsync(60_000);
   expect(done.filter((what) => what === "deliverMail")).toHaveLength(12);
@@ -33,7 +33,8 @@ it("resumes and purges at start, delivers every 5 seconds, collects every 15, pu
 
 it("logs a failure that goes on once, and goes on itself", async () => {
   const log = new MemoryLog();
-  const upkeep = startUpkeep(work({ deliverMail: () => Promise.reject(new Error("away")) }).work, log);
+  const { work: failing } = work({ deliverMail: () => Promise.reject(new Error("away")) });
+  const upkeep = startUpkeep(() => failing, log);
   await vi.advanceTimersByTimeAsync(50_000);
   expect(log.lines).toEqual([expect.stringContaining("away")]);
   await upkeep.stop(0);
@@ -48,7 +49,7 @@ it("waits for what is being done, and no longer than it is told", async () => {
       }),
   });
   let stopped = false;
-  const first = startUpkeep(all, new MemoryLog());
+  const first = startUpkeep(() => all, new MemoryLog());
   void first.stop(10_000).then(() => {
     stopped = true;
   });
@@ -57,7 +58,7 @@ it("waits for what is being done, and no longer than it is told", async () => {
   finish();
   await vi.advanceTimersByTimeAsync(0);
   expect(stopped).toBe(true);
-  const second = startUpkeep(all, new MemoryLog()).stop(10_000);
+  const second = startUpkeep(() => all, new MemoryLog()).stop(10_000);
   await vi.advanceTimersByTimeAsync(10_000);
   await second;
 });

@@ -126,17 +126,7 @@ export class Backend {
     const declared = this.#opened.broughtUp.schema?.auth.providers ?? [];
     await app.providers.warnOfMissing(declared);
     if (declared.length > 0) warnOfSignInAddress(found.baseUrl ?? this.#options.host, log);
-    const upkeep = () => this.#served!.app.upkeep;
-    this.#upkeep = startUpkeep(
-      {
-        resumeMail: () => upkeep().resumeMail(),
-        deliverMail: () => upkeep().deliverMail(),
-        purge: () => upkeep().purge(),
-        collectUsage: () => upkeep().collectUsage(),
-        finish: () => upkeep().finish(),
-      },
-      log,
-    );
+    this.#upkeep = startUpkeep(() => this.#served!.app.upkeep, log);
   }
 
   /**

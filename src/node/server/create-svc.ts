@@ -1,7 +1,6 @@
 import type { HttpBindings } from "@hono/node-server";
 import { addHeader } from "../../http/respond.js";
-import type { Fetch } from "../../http/router.js";
-import { addressBy, createInProcess, type HostEnv, stopped } from "../../library/in-process.js";
+import { addressBy, type HostEnv, svcOf } from "../../library/in-process.js";
 import type { HostOptions, Svc } from "../../library/svc.js";
 import { ProblemsError } from "../../problems/problem.js";
 import type { Config } from "../../project/config.js";
@@ -63,19 +62,10 @@ export async function createSvc(directory: string, options: SvcOptions): Promise
     await backend.close();
     throw error;
   }
-  let closed: Promise<void> | undefined;
-  const answer: Fetch = (request, env) => (closed === undefined ? backend.fetch(request, env) : stopped.toResponse());
-  return {
-    fetch: async (request) => answer(request, { host: request } satisfies HostEnv),
-    upkeep: async () => {
-      if (closed === undefined) await backend.app!.upkeep.due();
-    },
-    ...createInProcess(() => ({ ...backend.app!, fetch: answer })),
-    close: () => {
-      closed ??= backend.stop(performance.now() + drainMs, (endLongWork) => listeners.drained(endLongWork));
-      return closed;
-    },
-  };
+  return svcOf(
+    () => ({ ...backend.app!, fetch: backend.fetch }),
+    () => backend.stop(performance.now() + drainMs, (endLongWork) => listeners.drained(endLongWork)),
+  );
 }
 
 /** Without a console, unless the host gives it an address of its own. */

@@ -1,13 +1,8 @@
+import type { Upkeep } from "../../assemble/upkeep.js";
 import type { Log } from "../../platform/platform.js";
 
-/** The kinds of background work (`Upkeep` in assemble/upkeep.ts says what each does). */
-export interface UpkeepWork {
-  resumeMail(): Promise<void>;
-  deliverMail(): Promise<void>;
-  purge(): Promise<void>;
-  collectUsage(): Promise<void>;
-  finish(): Promise<void>;
-}
+/** The background work that timers start. */
+export type UpkeepWork = Omit<Upkeep, "due">;
 
 const deliverEveryMs = 5_000;
 const purgeEveryMs = 60_000;
@@ -24,34 +19,36 @@ export interface RunningUpkeep {
 
 /**
  * Takes up the waiting mails and purges at the start, and then delivers mails, purges and collects usage by timers. The
- * timers do not keep the process alive.
+ * timers do not keep the process alive. `work` returns the work of the app that serves at that time.
  */
-export function startUpkeep(work: UpkeepWork, log: Log): RunningUpkeep {
+export function startUpkeep(work: () => UpkeepWork, log: Log): RunningUpkeep {
   const running = new Set<Promise<void>>();
-  const lastFailures = new Map<() => Promise<void>, string>();
-  const run = (task: () => Promise<void>): void => {
-    const done = task().then(
-      () => {
-        lastFailures.delete(task);
-      },
-      (error: unknown) => {
-        // A failure that repeats is logged once: otherwise a database that is unreachable for an hour would fill 700
-        // lines of the log.
-        if (String(error) !== lastFailures.get(task)) log.error("background work failed", error);
-        lastFailures.set(task, String(error));
-      },
-    );
+  const lastFailures = new Map<keyof UpkeepWork, string>();
+  const run = (task: keyof UpkeepWork): void => {
+    const done = work()
+      [task]()
+      .then(
+        () => {
+          lastFailures.delete(task);
+        },
+        (error: unknown) => {
+          // A failure that repeats is logged once: otherwise a database that is unreachable for an hour would fill 700
+          // lines of the log.
+          if (String(error) !== lastFailures.get(task)) log.error("background work failed", error);
+          lastFailures.set(task, String(error));
+        },
+      );
     running.add(done);
     void done.then(() => running.delete(done));
   };
   const timers = [
-    setInterval(() => run(work.deliverMail), deliverEveryMs),
-    setInterval(() => run(work.purge), purgeEveryMs),
-    setInterval(() => run(work.collectUsage), collectEveryMs),
+    setInterval(() => run("deliverMail"), deliverEveryMs),
+    setInterval(() => run("purge"), purgeEveryMs),
+    setInterval(() => run("collectUsage"), collectEveryMs),
   ];
   for (const timer of timers) timer.unref();
-  run(work.resumeMail);
-  run(work.purge);
+  run("resumeMail");
+  run("purge");
   return {
     stop: async (waitMsMax) => {
       for (const timer of timers) clearInterval(timer);
@@ -59,7 +56,7 @@ export function startUpkeep(work: UpkeepWork, log: Log): RunningUpkeep {
       const late = new Promise<void>((resolve) => {
         deadline = setTimeout(resolve, waitMsMax);
       });
-      await Promise.race([Promise.all([work.finish(), ...running]), late]);
+      await Promise.race([Promise.all([work().finish(), ...running]), late]);
       clearTimeout(deadline);
     },
   };
