@@ -521,6 +521,7 @@ export const texts = {
     compare: "Compare with the files",
     reload: "Take over",
     asServed: "The files are as they are served.",
+    taken: "The server has taken the files over.",
     noSteps: "The files differ in settings, rules or comments. No table changes.",
     steps: "These steps change tables:",
     waits: "These steps wait for a person, under Schema or by `svc schema apply`:",

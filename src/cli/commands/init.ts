@@ -87,7 +87,7 @@ function nextSteps(shown: string, written: readonly string[], isWorker: boolean)
     "",
     `  npx svc worker dev${at}    serves it in a local workerd`,
     "",
-    "Before `npx wrangler deploy`, put the id of your D1 database into wrangler.toml: see docs/deploy.md.",
+    "Before `npx wrangler deploy`, put the id that `npx wrangler d1 create` prints into wrangler.toml.",
   ];
   return [
     `wrote ${written.join(", ")}${shown === "" ? "" : ` into ${shown}`}`,

@@ -10,13 +10,17 @@ type Step = Reloaded["steps"][number];
 /** Shows what the files would change if the server read them again, and lets it read them. */
 export function ReloadCard({ onReloaded }: { readonly onReloaded: () => void }) {
   const [found, setFound] = useState<Reloaded | null>(null);
+  const [isTaken, setTaken] = useState(false);
   const [failure, setFailure] = useState<string | null>(null);
   const ask = (isDryRun: boolean) => async () => {
     setFailure(null);
+    setTaken(false);
     try {
       const answer = await requestData<Reloaded>("POST", "/reload", { dry_run: isDryRun });
       setFound(isDryRun ? answer : null);
-      if (!isDryRun) onReloaded();
+      if (isDryRun) return;
+      setTaken(true);
+      onReloaded();
     } catch (error) {
       setFound(null);
       setFailure(messageOf(error));
@@ -32,6 +36,7 @@ export function ReloadCard({ onReloaded }: { readonly onReloaded: () => void }) 
         </pre>
       )}
       {found !== null && <Findings of={found} />}
+      {isTaken && <p role="status">{texts.settings.taken}</p>}
       <p>
         <Button onPress={ask(true)}>{texts.settings.compare}</Button>{" "}
         {found?.applied && (
