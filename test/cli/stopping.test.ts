@@ -24,7 +24,7 @@ import { continueProcess, stopProcess } from "../support/stopped-process.js";
 import { cli, svc } from "./svc.js";
 
 /** So many starts that a signal which comes too early for its handler is met. */
-const rounds = Number(process.env.ROUNDS ?? 4);
+const rounds = Number(process.env.ROUNDS ?? 2);
 
 function exampleProject(): string {
   const directory = mkdtempSync(join(tmpdir(), "svc-stopping-"));

@@ -14,7 +14,7 @@ import { spawnServer } from "../support/spawned-server.js";
  * Users of the example project, each on one connection: as soon as an answer is there, the next request is sent. Nothing is
  * refused, and what it costs is written down. The long form has `SECONDS=60`.
  */
-const seconds = Number(process.env.SECONDS ?? 2);
+const seconds = Number(process.env.SECONDS ?? 1);
 const connectionCount = 16;
 const roomCount = 40;
 const messageCount = 10_000;

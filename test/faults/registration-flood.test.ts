@@ -7,7 +7,7 @@ import { projectDirectory } from "../support/project-directory.js";
 import { spawnServer } from "../support/spawned-server.js";
 
 /** The long form has `SECONDS=60`. */
-const seconds = Number(process.env.SECONDS ?? 2);
+const seconds = Number(process.env.SECONDS ?? 1);
 vi.setConfig({ testTimeout: 900_000 + 10 * seconds * 2_000 });
 
 const password = "correct horse battery staple";

@@ -10,7 +10,7 @@ import { projectDirectory, svc } from "../support/project-directory.js";
 import { spawnServer } from "../support/spawned-server.js";
 
 /** `npm run test:faults` writes for a minute; ten of them by WAL_SECONDS=600. */
-const seconds = Number(process.env.WAL_SECONDS ?? process.env.SECONDS ?? 4);
+const seconds = Number(process.env.WAL_SECONDS ?? process.env.SECONDS ?? 2);
 vi.setConfig({ testTimeout: 900_000 + 10 * seconds * 2_000 });
 
 /** So many rows every writer has written in the end, however long it takes. */

@@ -8,7 +8,7 @@ import { Random } from "./support/random.js";
 
 /** The readers of JSON against JSON.parse. `SEED=…` repeats a run, `INPUTS` prolongs it. */
 const seed = Random.seedOfRun();
-const inputs = Number(process.env.INPUTS ?? 2_000);
+const inputs = Number(process.env.INPUTS ?? 1_000);
 
 const strings = [
   "",

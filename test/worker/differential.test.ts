@@ -10,7 +10,7 @@ import { type Row, toText, toWire } from "../property/support/values.js";
  * run.
  */
 const seed = Random.seedOfRun();
-const requests = Number(process.env.REQUESTS ?? 200);
+const requests = Number(process.env.REQUESTS ?? 120);
 
 interface Asked {
   readonly caller: number;

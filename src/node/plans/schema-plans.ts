@@ -115,7 +115,7 @@ async function planInThread(database: Database, text: string, inTime: AbortSigna
 }
 
 /** How much memory the thread may take for JavaScript, in megabytes. */
-const heapMbMax = 256;
+const heapMbMax = 224;
 
 const tooLarge: PlanOutcome = {
   outcome: "invalid",
