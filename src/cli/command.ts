@@ -15,6 +15,8 @@ export interface Command {
   readonly positionals: readonly string[];
   /** One more positional argument, which may be left out. */
   readonly optional?: string;
+  /** Any number of further positional arguments. */
+  readonly others?: string;
   run(invocation: Invocation): Promise<ExitCode>;
 }
 
@@ -67,7 +69,8 @@ export function readInvocation(
   const given = new Map<string, unknown>(Object.entries(values));
   if (values.help === true) return null;
   const more = positionals.length - command.positionals.length;
-  if (more < 0 || more > (command.optional === undefined ? 0 : 1))
+  const moreMax = command.others !== undefined ? Number.POSITIVE_INFINITY : command.optional !== undefined ? 1 : 0;
+  if (more < 0 || more > moreMax)
     throw new UsageError(
       command.positionals.length === 0
         ? `no argument expected, got ${positionals.join(" ")}`

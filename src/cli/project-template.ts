@@ -65,6 +65,46 @@ orders:
     - { columns: [product_id] }
 `;
 
+/** What `svc init` writes: rules.test.yaml, whose cases decide every term of the template's rules. */
+export const testsTemplate = `# What users may do and see. \`svc test\` tries each case on a database in memory, which has these users and rows before
+# each of them. \`svc test --mutate\` says which part of a rule could be changed without a case noticing.
+
+users: # the name is the user's id, too
+  ada:
+  bob:
+  root: { role: admin }
+
+rows:
+  products:
+    - { id: 1, name: Tea, price_cents: 450 }
+  orders:
+    - { id: 1, user_id: ada, product_id: 1, note: from the shelf }
+    - { id: 2, user_id: bob, product_id: 1 }
+
+cases:
+  # Everybody reads products, and administrators write them.
+  - { as: anonymous, do: { list: products }, sees: [1] }
+  - { as: ada, do: { create: products, values: { name: Milk, price_cents: 120 } }, deny: true }
+  - { as: root, do: { create: products, values: { name: Milk, price_cents: 120 } }, allow: true }
+  - { as: ada, do: { update: products, key: 1, set: { price_cents: 1 } }, deny: true }
+  - { as: root, do: { update: products, key: 1, set: { price_cents: 470 } }, allow: true }
+  - { as: ada, do: { delete: products, key: 1 }, deny: true }
+  - { as: root, do: { delete: products, key: 1 }, deny: conflict } # the rules allow it, but there are orders of it
+
+  # Users see their own orders, without the note.
+  - { as: ada, do: { list: orders }, sees: [1] }
+  - { as: ada, do: { read: orders, key: 2 }, deny: true }
+  - { as: ada, do: { read: orders, key: 1 }, allow: { columns: [id, user_id, product_id, quantity, created_at] } }
+  - { as: root, do: { list: orders }, sees: [1, 2] }
+
+  # They order for themselves.
+  - { as: ada, do: { create: orders, values: { user_id: ada, product_id: 1 } }, allow: true }
+  - { as: ada, do: { create: orders, values: { user_id: bob, product_id: 1 } }, deny: true }
+  - { as: ada, do: { create: orders, values: { user_id: ada, product_id: 1, note: hello } }, deny: { columns: [note] } }
+  - { as: ada, do: { update: orders, key: 1, set: { quantity: 3 } }, deny: true }
+  - { as: root, do: { update: orders, key: 1, set: { note: sent } }, allow: true }
+`;
+
 /**
  * What `svc init --worker` writes: the settings of wrangler for a Worker of this name. The compatibility date is the one
  * that this release is tested with.

@@ -1,6 +1,6 @@
 import { RefusedError } from "./command.js";
 
-const scripts = { dev: "svc serve --watch", check: "svc check" };
+const scripts = { dev: "svc serve --watch", check: "svc check", test: "svc test" };
 const workerScripts = { "dev:worker": "svc worker dev", deploy: "wrangler deploy" };
 /** The release of wrangler that this release is tested with. */
 const wranglerVersion = "^4.86.0";
@@ -13,7 +13,9 @@ export function withScripts(text: string | null, isWorker: boolean): string | nu
   if (text === null) return isWorker ? shown(newManifest(), 2) : null;
   const manifest = read(text);
   const more = isWorker ? { ...scripts, ...workerScripts } : scripts;
-  const own = (manifest.scripts ?? {}) as Readonly<Record<string, string>>;
+  const { test, ...others } = (manifest.scripts ?? {}) as Readonly<Record<string, string>>;
+  // `npm init` writes a test that only fails.
+  const own = test === undefined || test.includes("no test specified") ? others : { test, ...others };
   return shown({ ...manifest, scripts: { ...more, ...own } }, /^[ \t]+(?=")/m.exec(text)?.[0] ?? 2);
 }
 

@@ -2,10 +2,10 @@ import type { ExplainedTerm, Explanation } from "../wire/explanation.js";
 
 /** Writes an explanation as text for people; with `withSql` also the statement of the call and SQLite's plan of it. */
 export function explanationText(explanation: Explanation, { withSql }: { readonly withSql: boolean }): string {
-  const { rule, terms, sql, plan, way, rows_read: rowsRead, ms } = explanation;
+  const { sql, plan, way, rows_read: rowsRead, ms } = explanation;
   const sections = [
     verdict(explanation),
-    rule === null ? [] : [ruleLine(rule), ...terms.map(termLine)],
+    ruleLines(explanation),
     columnLines(explanation),
     named(
       "sets beside what is sent",
@@ -28,6 +28,11 @@ export function explanationText(explanation: Explanation, { withSql }: { readonl
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join("\n"))
     .join("\n\n");
+}
+
+/** The rule that decides, and a line for each of its terms; none where no rule decides. */
+export function ruleLines({ rule, terms }: Pick<Explanation, "rule" | "terms">): readonly string[] {
+  return rule === null ? [] : [ruleLine(rule), ...terms.map(termLine)];
 }
 
 function verdict({ allowed, reason, refusal }: Explanation): readonly string[] {

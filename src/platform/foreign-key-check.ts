@@ -28,3 +28,6 @@ export function danglingKeyError(message: string): ConstraintError | null {
     ? null
     : new ConstraintError("foreign_key", `FOREIGN KEY constraint failed: ${reference}`);
 }
+
+/** Has foreign keys checked at the end of the transaction, until which rows may refer to others that are yet to come. */
+export const deferForeignKeys: Statement = { sql: "PRAGMA defer_foreign_keys=on", params: [] };

@@ -12,7 +12,12 @@ import {
   StatementError,
   UnavailableError,
 } from "../platform/database.js";
-import { danglingKeyError, danglingKeys, refuseMoreDanglingKeys } from "../platform/foreign-key-check.js";
+import {
+  danglingKeyError,
+  danglingKeys,
+  deferForeignKeys,
+  refuseMoreDanglingKeys,
+} from "../platform/foreign-key-check.js";
 import { notSetUpError } from "../platform/not-set-up.js";
 import { isPlainReal, realText, unscaledSql } from "../platform/real-scale.js";
 import { checkParams, countPlaceholders, replacePlaceholders } from "../platform/statement-text.js";
@@ -109,9 +114,6 @@ const imageBytesMax = 1_900_000;
  * request sends a few more before and after its batch.
  */
 const statementsMax = 980;
-
-/** In effect until the end of the batch. */
-const deferForeignKeys: Statement = { sql: "PRAGMA defer_foreign_keys=on", params: [] };
 
 /** In one statement. */
 const paramsMax = 100;

@@ -46,7 +46,7 @@ describe("svc init", () => {
     const made = svc(["init", "shop", "--dir", parent]);
     expect(made).toMatchObject({ status: 0, stderr: "" });
     const shop = join(parent, "shop");
-    expect(readdirSync(shop).sort()).toEqual([".gitignore", "svc.schema.yaml", "svc.toml"]);
+    expect(readdirSync(shop).sort()).toEqual([".gitignore", "rules.test.yaml", "svc.schema.yaml", "svc.toml"]);
     expect(svc(["check", "--dir", shop])).toEqual({
       status: 0,
       stdout:

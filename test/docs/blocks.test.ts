@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { parseCaseFile } from "../../src/cases/case-file.js";
 import type { Invocation } from "../../src/cli/command.js";
 import { commands } from "../../src/cli/commands/check.js";
 import { blocksOf } from "./pages.js";
@@ -16,6 +17,9 @@ const pages = ["README.md", ...markdownIn("docs"), ...markdownIn("docs/guides")]
 const explained: Readonly<Record<string, readonly string[]>> = {
   "docs/guides/team-tracker.md": ["rules.memberships.update"],
 };
+
+const isTestFile = ({ text, language }: { text: string; language: string }) =>
+  language === "yaml" && /^cases:$/m.test(text);
 
 test.each(pages.flatMap(partsOf))("$page, $heading: `svc check` finds no problem", async (part) => {
   const { problems, warnings } = await checked(part);
@@ -49,7 +53,7 @@ interface Part {
  * of the example project.
  */
 function partsOf(page: string): Part[] {
-  const blocks = blocksOf(page);
+  const blocks = blocksOf(page).filter((block) => !isTestFile(block));
   const textUnder = (heading: string, language: string) =>
     blocks.filter((block) => block.heading === heading && block.language === language).map(({ text }) => text);
   const first = blocks.find(({ language }) => language === "yaml")?.text ?? "";
@@ -62,6 +66,16 @@ function partsOf(page: string): Part[] {
     return [{ page, heading, schema: schemas.join("\n") || missing, config }];
   });
 }
+
+test("every test file that a page shows can be read", () => {
+  const files = [...pages, ...markdownIn("docs/reference")].flatMap((page) =>
+    blocksOf(page)
+      .filter(isTestFile)
+      .map(({ text }) => parseCaseFile(page, text)),
+  );
+  expect(files).toHaveLength(2);
+  for (const file of files) expect(file).toMatchObject({ cases: expect.anything() });
+});
 
 /** What `svc check --json` prints. */
 async function checked({ schema, config }: Part) {

@@ -30,6 +30,18 @@ test.each(layouts)(
   },
 );
 
+test("the cases of docs/guides/testing.md pass beside a project of `svc init`, and its own notice every change", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "svc-testing-"));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const svc = (...args: readonly string[]) => node(process.execPath, [builtCommand, ...args, "--dir", directory]);
+  await node(process.execPath, [builtCommand, "init", directory]);
+  const own = await svc("test", "--mutate", "--min", "100");
+  expect(own.stdout).toMatch(/^16 of 16 cases passed, in \d+ ms\n21 of 21 changes of the rules noticed \(100 %\)/);
+  const shown = blocksOf("docs/guides/testing.md").find(({ language }) => language === "yaml")!;
+  writeFileSync(join(directory, "rules.test.yaml"), shown.text);
+  expect((await svc("test")).stdout).toMatch(/^4 of 4 cases passed/);
+});
+
 /** Makes a package of the build, as `npm run pack` would, but for what the program does not use. */
 function linkPackage(directory: string, name: string): void {
   const made = join(directory, "node_modules", name);

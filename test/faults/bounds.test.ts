@@ -50,7 +50,7 @@ ${Array.from({ length: 20 }, (_, i) => `    body${i}: { type: text }`).join("\n"
 narrow: { columns: { id: { type: integer, primary_key: true }, n: { type: integer } } }
 `;
 const config = `
-auth = { allow_insecure_dev_secret = true, dev_secret = "a secret of the fault tests, 32 bytes" }
+auth = { allow_insecure_dev_secret = true, dev_secret = "a secret of the fault tests, 32 bytes", access_token_ttl_secs = 86_400 }
 [api]
 key_deadline_ms = 600_000
 [rules.docs]

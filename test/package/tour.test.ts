@@ -32,12 +32,13 @@ describe.each(versions)("the packages under Node %s", (version) => {
     const made = await folder.svc("init");
     expect(made).toMatchObject({ status: 0, stderr: "" });
     expect(JSON.parse(readFileSync(join(folder.path, "package.json"), "utf8"))).toMatchObject({
-      scripts: { dev: expect.stringContaining("svc "), check: "svc check" },
+      scripts: { dev: expect.stringContaining("svc "), check: "svc check", test: "svc test" },
       dependencies: { "svc-server": expect.anything() },
     });
     expect(readFileSync(join(folder.path, ".gitignore"), "utf8")).toBe(".svc\nnode_modules\n");
     expect(await folder.svc("init")).toMatchObject({ status: 1, stdout: "" });
     expect(await folder.svc("check")).toMatchObject({ status: 0 });
+    expect(await folder.svc("test", "--mutate", "--min", "100")).toMatchObject({ status: 0, stderr: "" });
 
     const { url, stop } = await folder.serve();
     expect(await folder.svc("health", "--url", url)).toMatchObject({ status: 0, stdout: "", stderr: "" });

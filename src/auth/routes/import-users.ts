@@ -138,6 +138,7 @@ function readUser(item: unknown, hasher: PasswordHasher): ImportedUser | string 
     id,
     email,
     emailKey: emailKey(email),
+    role: "user",
     emailVerified: email_verified,
     disabled,
     passwordHash: password_hash,

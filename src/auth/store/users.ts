@@ -139,11 +139,12 @@ export function invitee(emailKey: string, mailId: string) {
   return onlyRow(select, invitedUser);
 }
 
-/** A user from another system that is to be stored, with the role `user`. */
+/** A user from elsewhere that is to be stored: from another system, or from a file of the project's owner. */
 export interface ImportedUser {
   readonly id: string;
   readonly email: string;
   readonly emailKey: string;
+  readonly role: "user" | "admin";
   readonly emailVerified: boolean;
   readonly disabled: boolean;
   readonly passwordHash: string | null;
@@ -156,7 +157,7 @@ export interface ImportedUser {
 export function importUsers(users: readonly ImportedUser[], now: number, createdBy: string): Statement {
   return statement(
     `INSERT INTO _users (id, email, email_key, password_hash, role, disabled, email_verified, created_at, created_by)
-    SELECT value ->> 'id', value ->> 'email', value ->> 'emailKey', value ->> 'passwordHash', 'user',
+    SELECT value ->> 'id', value ->> 'email', value ->> 'emailKey', value ->> 'passwordHash', value ->> 'role',
       value ->> 'disabled', value ->> 'emailVerified', ?, ? FROM json_each(?)`,
     instant(now),
     createdBy,

@@ -3,13 +3,15 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
 import { configFile, schemaFile } from "../../project/file-names.js";
 import { type Command, RefusedError } from "../command.js";
-import { configTemplate, schemaTemplate, wranglerTemplate } from "../project-template.js";
+import { configTemplate, schemaTemplate, testsTemplate, wranglerTemplate } from "../project-template.js";
 import { withScripts } from "../with-scripts.js";
+
+const testsFile = "rules.test.yaml";
 
 const init: Command = {
   name: "init",
   usage: "[DIR] [--worker]",
-  summary: "Writes a small commented project to DIR: svc.toml, svc.schema.yaml and .gitignore.",
+  summary: "Writes a small commented project to DIR: svc.toml, svc.schema.yaml, tests of its rules, and .gitignore.",
   options: { worker: { type: "boolean" } },
   help: [
     "DIR (default: here) is created if it does not exist. Nothing is overwritten: a .gitignore gets the lines that it",
@@ -45,6 +47,7 @@ function projectFiles(target: string, isWorker: boolean): Readonly<Record<string
   return {
     [configFile]: configTemplate(randomBytes(32).toString("base64")),
     [schemaFile]: schemaTemplate,
+    [testsFile]: testsTemplate,
     ...(isWorker && { "wrangler.toml": wranglerTemplate(workerName(target)) }),
   };
 }
@@ -94,6 +97,7 @@ function nextSteps(shown: string, written: readonly string[], isWorker: boolean)
     "",
     `  npx svc serve --watch${at}    serves it on http://127.0.0.1:8787, and takes changes over`,
     `  npx svc check${at}            says what is wrong after a change`,
+    `  npx svc test${at}             tries what ${testsFile} says that users may do`,
     "",
     "It prints a link that makes an administrator, who may create products. The same without a browser:",
     "",

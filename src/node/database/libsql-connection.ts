@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import type Libsql from "libsql";
 import PromiseDatabase from "libsql/promise";
 import { type Result, type SqlValue, type Statement, UnavailableError } from "../../platform/database.js";
+import { refuseMoreDanglingKeys } from "../../platform/foreign-key-check.js";
 import { Memo, statementLengthMax } from "../../platform/memo.js";
 import { checkParams, countPlaceholders } from "../../platform/statement-text.js";
 import { makePrivateFile } from "../private-files.js";
@@ -93,6 +94,7 @@ export class Connection {
    * statement's rows are to be counted.
    */
   #changes: number | null = null;
+  #isInTrial = false;
 
   constructor(native: Libsql.Database, options: LibsqlOptions) {
     const { path, synchronous, commandLine = false, readsOnly = false, overwritesDeleted = false } = options;
@@ -124,13 +126,31 @@ export class Connection {
     this.#native.exec(sql);
   }
 
+  /**
+   * From now on transactions are savepoints within one transaction, which `endTrial` rolls back. Deferred foreign keys
+   * are checked when such a savepoint is released, as a COMMIT would check them.
+   */
+  beginTrial(): void {
+    this.#native.exec("BEGIN IMMEDIATE");
+    this.#isInTrial = true;
+  }
+
+  endTrial(): void {
+    this.#isInTrial = false;
+    this.#changes = null;
+    this.rollback();
+  }
+
   begin(): void {
     this.#changes = null;
-    this.#native.exec("BEGIN IMMEDIATE");
+    // A statement of the owner may have rolled the trial's own transaction back.
+    if (!this.#isInTrial || !this.inTransaction) this.#native.exec("BEGIN IMMEDIATE");
+    if (this.#isInTrial) this.#native.exec("SAVEPOINT trial");
   }
 
   commit(): void {
-    this.#native.exec("COMMIT");
+    if (this.#isInTrial) this.read(refuseMoreDanglingKeys({ rows: [], rowsWritten: 0 }));
+    this.#native.exec(this.#isInTrial ? "RELEASE trial; PRAGMA defer_foreign_keys=OFF" : "COMMIT");
   }
 
   /**
@@ -144,7 +164,7 @@ export class Connection {
   rollback(): void {
     if (!this.inTransaction) return;
     try {
-      this.#native.exec("ROLLBACK");
+      this.#native.exec(this.#isInTrial ? "ROLLBACK TO trial; RELEASE trial" : "ROLLBACK");
     } catch {
       // SQLite ends the transaction all the same.
     }

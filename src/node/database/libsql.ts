@@ -32,6 +32,11 @@ export interface EmbeddedDatabase extends Database {
   startCheckpoints(): void;
   /** To be called by a server: statements fail that would take its memory (docs/long-work.md#memory). */
   limitMemory(): void;
+  /**
+   * Runs `work`, and then undoes all that it has written. Meanwhile reads and batches do what they always do.
+   * Only for a database in memory; one trial at a time, and no migration in it.
+   */
+  trial<T>(work: () => Promise<T>): Promise<T>;
   /** Interrupts the long work and takes no more of it. Short reads and writes go on. */
   endLongWork(): Promise<void>;
   readonly commits: Commits;
@@ -115,6 +120,16 @@ class LibsqlDatabase implements EmbeddedDatabase {
     this.#checkpoints = true;
     // The connection for writing may be committing now.
     void this.#writes.doNext(async () => this.#writer.startCheckpoints());
+  }
+
+  async trial<T>(work: () => Promise<T>): Promise<T> {
+    this.#writer.beginTrial();
+    try {
+      return await work();
+    } finally {
+      await this.#writes.busy;
+      this.#writer.endTrial();
+    }
   }
 
   async query(statements: readonly Statement[], long?: LongWork): Promise<readonly Result[]> {

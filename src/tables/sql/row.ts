@@ -1,9 +1,10 @@
+import type { Statement } from "../../platform/database.js";
 import type { Column, Table } from "../../project/model.js";
 import type { Expression } from "../../rules/ast.js";
 import { columnsOf, outermostExists } from "../../rules/walk.js";
 import type { Catalog } from "../../schema/catalog.js";
 import type { Counted } from "../plan/plan-check.js";
-import { carried, commaList, empty, integer, name, type Sql, sql } from "../sql-text/fragment.js";
+import { bind, carried, commaList, empty, integer, name, type Sql, sql } from "../sql-text/fragment.js";
 import { image } from "./as-of.js";
 import { shownColumn } from "./candidates.js";
 import { loggedTable } from "./logged.js";
@@ -86,4 +87,9 @@ const imageProblem: Sql = { text: "the image is too large", params: [] };
 /** Whether an error's message says that a value is too large for the database, or `imageCheck` has failed. */
 export function isTooLargeImage(message: string): boolean {
   return message.includes(imageProblem.text) || message.includes("string or blob too big");
+}
+
+/** Makes the statement that returns a row where the table has any. */
+export function anyRow({ name: table }: Pick<Table, "name">): Statement {
+  return bind(sql`SELECT 1 FROM ${name(table)} LIMIT 1`, []);
 }

@@ -1,0 +1,246 @@
+import type { Caller } from "../auth/callers/principal.js";
+import { emailKey, isEmail } from "../auth/email.js";
+import { importUsers, usersAmong } from "../auth/store/users.js";
+import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
+import { Tally } from "../metering/tally.js";
+import { ConstraintError, type Database, type Statement } from "../platform/database.js";
+import { deferForeignKeys } from "../platform/foreign-key-check.js";
+import { Memo } from "../platform/memo.js";
+import type { Platform } from "../platform/platform.js";
+import { ask } from "../platform/query.js";
+import { isReadOnly, type LiveProject } from "../schema/live-project.js";
+import { type Access, accessOf } from "../tables/access/access.js";
+import type { WriteExecution } from "../tables/execution/execution.js";
+import { noPlanChecks } from "../tables/plan/plan-check.js";
+import { createValues } from "../tables/request/row-request.js";
+import { callerValues } from "../tables/routes/api-request.js";
+import { insertOf } from "../tables/row/row-write.js";
+import { anyRow } from "../tables/sql/row.js";
+import type { WriteStatement } from "../tables/sql/write-statement.js";
+import { type WriteStep, writeStep } from "../tables/together/step.js";
+import { noServerStatements, writeTogether } from "../tables/together/together.js";
+import { conflictOf, upsertStep } from "../tables/together/upsert.js";
+import type { FixtureRow, FixtureUser, Written } from "./case-file.js";
+
+/** Users and rows to be written, past the rules. */
+export interface Fixtures {
+  readonly users: readonly FixtureUser[];
+  readonly rows: readonly FixtureRow[];
+}
+
+/** Where they are written to. */
+export interface FixtureTarget {
+  readonly database: Database;
+  readonly project: LiveProject;
+  readonly platform: Pick<Platform, "clock" | "random">;
+  /** The stored form of a user's password. */
+  readonly hash: (password: string) => Promise<string>;
+  /**
+   * Whether tables may have rows already: one with the same primary key is changed, and a user who is there is left as
+   * they are.
+   */
+  readonly isForced: boolean;
+}
+
+/** Why nothing was written: the row or user to blame. */
+export interface Unwritten {
+  readonly at: Written;
+  readonly message: string;
+}
+
+/**
+ * Writes all fixtures as one transaction, or nothing. The rows may come in any order: foreign keys are checked at the
+ * end. Columns that the server sets by itself may be given.
+ */
+export async function writeFixtures(fixtures: Fixtures, target: FixtureTarget): Promise<Unwritten | null> {
+  const { database, project } = target;
+  const users = await newUsers(fixtures.users, target);
+  if ("message" in users) return users;
+  const rows = (await inFullTable(fixtures.rows, target)) ?? steps(fixtures.rows, target);
+  if ("message" in rows) return rows;
+  const first = users.statements;
+  if (rows.steps.length === 0) {
+    if (first.length > 0) await database.batch(first);
+    return null;
+  }
+  const checkedLast = new ForeignKeysLast(database);
+  const refused = await written(rows.steps, first, executionFor(target, checkedLast));
+  if (refused === null) return null;
+  if (!checkedLast.haveFailed) return { at: fixtures.rows[refused.at]!.at, message: refused.refusal.message };
+  // At the end SQLite does not say which row has failed. With each row checked at once, it is the first one that does
+  // not find what it refers to.
+  const order = byDependence(fixtures.rows, project);
+  const inOrder = order.map((i) => rows.steps[i]!);
+  const blamed = await written(inOrder, first, executionFor(target, database));
+  return {
+    at: fixtures.rows[order[blamed?.at ?? 0]!]!.at,
+    message: "a column refers to a row that is not there",
+  };
+}
+
+/** A database that checks foreign keys at the end of each batch. */
+class ForeignKeysLast {
+  /** Whether a foreign key was the reason that a batch was refused. */
+  haveFailed = false;
+
+  constructor(private readonly database: Database) {}
+
+  query: Database["query"] = (statements, long) => this.database.query(statements, long);
+
+  batch: Database["batch"] = async (statements, long) => {
+    try {
+      const results = await this.database.batch([deferForeignKeys, ...statements], long);
+      return results.slice(1);
+    } catch (error) {
+      if (error instanceof ConstraintError && error.kind === "foreign_key") this.haveFailed = true;
+      throw error;
+    }
+  };
+}
+
+async function newUsers(
+  users: readonly FixtureUser[],
+  { database, platform, hash, isForced }: FixtureTarget,
+): Promise<Unwritten | { readonly statements: readonly Statement[] }> {
+  const wrong = users.find(({ email }) => !isEmail(email));
+  if (wrong !== undefined) return { at: wrong.at, message: `${wrong.name}: email: expected local@domain.tld` };
+  const ids = users.map(({ name }) => name);
+  const keys = users.map(({ email }) => emailKey(email));
+  const twice = users.find((_, i) => keys.indexOf(keys[i]!) < i);
+  if (twice !== undefined) return { at: twice.at, message: `${twice.name}: another user has the same address` };
+  const there = await ask(database, usersAmong(ids, keys));
+  const isThere = ({ name, email }: FixtureUser) =>
+    there.some(({ id, emailKey: key }) => id === name || key === emailKey(email));
+  const known = users.find(isThere);
+  if (known !== undefined && !isForced) return { at: known.at, message: `${known.name}: there is such a user already` };
+  const missing = users.filter((user) => !isThere(user));
+  const imported = missing.map(async ({ name, email, role, emailVerified, disabled, password }) => ({
+    id: name,
+    email,
+    emailKey: emailKey(email),
+    role,
+    emailVerified,
+    disabled,
+    passwordHash: password === null ? null : await hash(password),
+  }));
+  const all = await Promise.all(imported);
+  return { statements: all.length === 0 ? [] : [importUsers(all, platform.clock.now(), "cli")] };
+}
+
+const hourMs = 3_600_000;
+
+const backend: Caller = { kind: "key", id: "cli", scopes: ["project:backend"] };
+
+/** The first row whose table has rows already. */
+async function inFullTable(
+  rows: readonly FixtureRow[],
+  { database, project, isForced }: FixtureTarget,
+): Promise<Unwritten | null> {
+  if (isForced) return null;
+  const firsts = new Map(rows.toReversed().map((row) => [row.table, row]));
+  for (const { at, table } of firsts.values()) {
+    const known = project.schema.tables.get(table);
+    if (known === undefined) continue;
+    const [found] = await database.query([anyRow(known)]);
+    if (found!.rows.length > 0) return { at, message: `${table} has rows already: --force writes all the same` };
+  }
+  return null;
+}
+
+function steps(
+  rows: readonly FixtureRow[],
+  target: FixtureTarget,
+): Unwritten | { readonly steps: readonly WriteStep[] } {
+  const execution = executionFor(target, target.database);
+  const made: WriteStep[] = [];
+  for (const { at, table, values } of rows) {
+    const step = stepOf(table, values, target, execution);
+    if (isRefusal(step)) return { at, message: `${table}: ${step.message}` };
+    made.push(step);
+  }
+  return { steps: made };
+}
+
+function stepOf(
+  name: string,
+  given: FixtureRow["values"],
+  { project, platform, isForced }: FixtureTarget,
+  execution: WriteExecution,
+): WriteStep | Refusal {
+  const table = project.schema.tables.get(name);
+  if (table === undefined) return badRequest("there is no such table");
+  if (isReadOnly(project, table)) return badRequest("the table can only be read");
+  const accessTo = (action: "create" | "update") =>
+    accessOf({
+      caller: backend,
+      table,
+      rules: project.rules.get(table.name)!,
+      action,
+      catalog: project.catalog,
+      known: new Memo(0),
+      nowSeconds: Math.floor(platform.clock.now() / 1000),
+    }) as Access;
+  const create = { ...accessTo("create"), callerOrNull: new Set<never>() };
+  const values = createValues(openTo(create), given, () => false);
+  if (isRefusal(values)) return values;
+  const write = { access: create, writes: new Memo<WriteStatement>(0) };
+  const keyed = {
+    columns: table.primaryKey.map((column) => table.columns.get(column)!),
+    onDuplicate: "update",
+  } as const;
+  if (isForced && table.primaryKey.length > 0 && conflictOf(keyed, values) !== null)
+    return upsertStep(keyed, { create: write, update: { ...write, access: accessTo("update") } }, values, execution);
+  const insert = insertOf(write, values, execution);
+  return isRefusal(insert) ? insert : writeStep(insert, execution);
+}
+
+/** The access by which the values of a fixture are read: it may set what the server else sets by itself. */
+function openTo(access: Access): Access {
+  const columns = [...access.table.columns].map(([name, column]) => [name, { ...column, managed: null }] as const);
+  return { ...access, table: { ...access.table, columns: new Map(columns) }, mayWrite: () => true };
+}
+
+function executionFor({ platform }: FixtureTarget, database: WriteExecution["database"]): WriteExecution {
+  const nowMs = platform.clock.now();
+  return {
+    database,
+    tally: new Tally(),
+    plans: noPlanChecks,
+    values: callerValues(backend, Math.floor(nowMs / 1000)),
+    nowMs,
+    random: platform.random,
+    changedBy: () => ({ at: nowMs, principalKind: "key", principalId: "cli", attemptId: null }),
+    longWork: () => ({ principal: "cli", isKey: true, withinMs: hourMs }),
+  };
+}
+
+/** Writes the rows after `first`; the refusal of the row with the number `at`, after which nothing is written. */
+async function written(
+  steps: readonly WriteStep[],
+  first: readonly Statement[],
+  execution: WriteExecution,
+): Promise<{ readonly at: number; readonly refusal: Refusal } | null> {
+  const outcome = await writeTogether(steps, execution, {
+    ...noServerStatements,
+    around: (index) => ({ before: index === 0 ? first : [], after: [] }),
+  });
+  if (outcome.outcome === "stopped") throw new Error(`fixtures were stopped: ${outcome.reason}`);
+  return outcome.outcome === "refused" ? outcome : null;
+}
+
+/** The numbers of the rows, those of a table after those of the tables that it refers to. */
+function byDependence(rows: readonly FixtureRow[], { schema }: LiveProject): readonly number[] {
+  const ranks = new Map<string, number>();
+  const rankOf = (name: string): number => {
+    const known = ranks.get(name);
+    if (known !== undefined) return known;
+    // Where tables refer to each other in a circle, one of them comes first.
+    ranks.set(name, 0);
+    const columns = [...(schema.tables.get(name)?.columns.values() ?? [])];
+    const before = columns.flatMap(({ references }) => (references === null ? [] : [rankOf(references.table)]));
+    const rank = 1 + Math.max(-1, ...before);
+    ranks.set(name, rank);
+    return rank;
+  };
+  return rows.map((_, i) => i).sort((a, b) => rankOf(rows[a]!.table) - rankOf(rows[b]!.table) || a - b);
+}
