@@ -107,7 +107,7 @@ const columns = mapWith({ columns: names });
 const refusal = mapWith({ code: v.optional(v.string()), columns: v.optional(names) });
 const oneCase = mapWith({
   name: v.optional(v.string()),
-  as: v.string(),
+  as: v.pipe(v.union([v.string(), v.number()], "expected a name"), v.transform(String)),
   do: deed,
   allow: v.optional(v.union([v.literal(true), columns], "expected true, or {columns: […]}")),
   deny: v.optional(v.union([v.literal(true), v.string(), refusal], "expected true, a code, or {code, columns}")),
@@ -137,6 +137,8 @@ export function parseCaseFile(file: string, text: string): CaseFile | { readonly
       problems.push({ file, path: dottedPath([...path, ...found.steps]), message: found.message });
     return found;
   });
+  if (users.has("anonymous"))
+    problems.push({ file, path: "users.anonymous", message: "anonymous stands for a caller who is not signed in" });
   for (const [i, { as }] of cases.entries())
     if (as !== "anonymous" && !users.has(as))
       problems.push({ file, path: `cases.${i}.as`, message: `expected anonymous or one of users, not ${as}` });

@@ -66,16 +66,17 @@ export async function writeFixtures(fixtures: Fixtures, target: FixtureTarget): 
   const checkedLast = new ForeignKeysLast(database);
   const refused = await written(rows.steps, first, executionFor(target, checkedLast));
   if (refused === null) return null;
-  if (!checkedLast.haveFailed) return { at: fixtures.rows[refused.at]!.at, message: refused.refusal.message };
+  if (!checkedLast.haveFailed) {
+    const { at, table } = fixtures.rows[refused.at]!;
+    return { at, message: `${table}: ${refused.refusal.message}` };
+  }
   // At the end SQLite does not say which row has failed. With each row checked at once, it is the first one that does
   // not find what it refers to.
   const order = byDependence(fixtures.rows, project);
   const inOrder = order.map((i) => rows.steps[i]!);
   const blamed = await written(inOrder, first, executionFor(target, database));
-  return {
-    at: fixtures.rows[order[blamed?.at ?? 0]!]!.at,
-    message: "a column refers to a row that is not there",
-  };
+  const { at, table } = fixtures.rows[order[blamed?.at ?? 0]!]!;
+  return { at, message: `${table}: a column refers to a row that is not there` };
 }
 
 /** A database that checks foreign keys at the end of each batch. */
@@ -103,7 +104,11 @@ async function newUsers(
   { database, platform, hash, isForced }: FixtureTarget,
 ): Promise<Unwritten | { readonly statements: readonly Statement[] }> {
   const wrong = users.find(({ email }) => !isEmail(email));
-  if (wrong !== undefined) return { at: wrong.at, message: `${wrong.name}: email: expected local@domain.tld` };
+  if (wrong !== undefined)
+    return {
+      at: wrong.at,
+      message: `${wrong.name}: expected an email of the form local@domain.tld, not ${wrong.email}`,
+    };
   const ids = users.map(({ name }) => name);
   const keys = users.map(({ email }) => emailKey(email));
   const twice = users.find((_, i) => keys.indexOf(keys[i]!) < i);
@@ -137,7 +142,8 @@ async function inFullTable(
   { database, project, isForced }: FixtureTarget,
 ): Promise<Unwritten | null> {
   if (isForced) return null;
-  const firsts = new Map(rows.toReversed().map((row) => [row.table, row]));
+  const firsts = new Map<string, FixtureRow>();
+  for (const row of rows) if (!firsts.has(row.table)) firsts.set(row.table, row);
   for (const { at, table } of firsts.values()) {
     const known = project.schema.tables.get(table);
     if (known === undefined) continue;

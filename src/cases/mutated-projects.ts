@@ -5,8 +5,8 @@ import { operationPath } from "../project/parse-operations.js";
 import type { ColumnRulesSource, TableRulesSource } from "../project/parse-rules.js";
 import { placeInFile } from "../project/place-in-file.js";
 import { rowShapes } from "../project/rule-scope.js";
-import { areAlike, type ColumnsOf } from "../rules/alike.js";
-import type { Expression } from "../rules/ast.js";
+import { areAlike, type KnownTables, type RuleAbout } from "../rules/alike.js";
+import type { Expression, TableRules } from "../rules/ast.js";
 import { defineConditions } from "../rules/define-conditions.js";
 import { type Mutant, mutantsOf } from "../rules/mutants.js";
 import type { Conditions } from "../rules/named-condition.js";
@@ -113,7 +113,8 @@ function* textsOf({ source, schema }: LiveProject, conditions: Conditions): Iter
   }
 }
 
-function projectWith(live: LiveProject, source: ServedRules, schema: Schema): LiveProject | null {
+/** The project with other rules, or with other rules of its operations; null where they do not fit. */
+export function projectWith(live: LiveProject, source: ServedRules, schema: Schema): LiveProject | null {
   const { rules, operations, problems } = fitRules(source, { ...live, schema });
   if (problems.length > 0) return null;
   const called = [...live.operations].map(
@@ -136,22 +137,25 @@ function placeOf(
 }
 
 /** Whether a mutated project admits the same as the project, as far as samples can tell (`areAlike`). */
-export function isEquivalent({ project: mutated }: MutatedProject, live: LiveProject): boolean {
-  const columnsOf: ColumnsOf = (table) => (table === "$users" ? undefined : live.schema.tables.get(table)?.columns);
-  const pairs: [Expression, Expression, string | null][] = [];
+export function isEquivalent({ project: mutated }: Pick<MutatedProject, "project">, live: LiveProject): boolean {
+  const tables: KnownTables = (table) => live.schema.tables.get(table);
+  const pairs: [Expression, Expression, RuleAbout][] = [];
   for (const [table, rules] of live.rules) {
     const others = mutated.rules.get(table)!;
-    for (const action of ["read", "create", "update", "delete", "history"] as const)
-      pairs.push([rules[action], others[action], table]);
+    for (const action of ["read", "create", "update", "delete"] as const)
+      pairs.push([rules[action], others[action], { table, kind: action }]);
+    // A version is shown where both rules admit it.
+    const ofHistory = ({ read, history }: TableRules): Expression => ({ kind: "and", terms: [read, history] });
+    pairs.push([ofHistory(rules), ofHistory(others), { table, kind: "history" }]);
     for (const [column, { read, write }] of rules.columns) {
       const other = others.columns.get(column)!;
-      pairs.push([read, other.read, table]);
-      if (write !== null && other.write !== null) pairs.push([write, other.write, table]);
+      pairs.push([read, other.read, { table, kind: "column" }]);
+      if (write !== null && other.write !== null) pairs.push([write, other.write, { table, kind: "column" }]);
     }
   }
   for (const [name, { rules }] of live.operations)
-    pairs.push([rules.allow, mutated.operations.get(name)!.rules.allow, null]);
-  return pairs.every(([one, other, table]) => isSame(one, other) || areAlike(one, other, table, columnsOf));
+    pairs.push([rules.allow, mutated.operations.get(name)!.rules.allow, { table: null, kind: "operation" }]);
+  return pairs.every(([one, other, about]) => isSame(one, other) || areAlike(one, other, about, tables));
 }
 
 function isSame(one: Expression, other: Expression): boolean {

@@ -19,20 +19,35 @@ interface Outcome {
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Does what a case says. Null where what it expects has come of it; else what came instead, in words. */
-export async function runCase(server: CaseServer, { as, deed, expected }: Case): Promise<string | null> {
+/** What came of a deed in place of what was expected. */
+export interface Unexpected {
+  readonly words: string;
+  /** Whether rules have decided it. */
+  readonly isByRules: boolean;
+}
+
+/** Does what a case says. Null where what it expects has come of it. */
+export async function runCase(server: CaseServer, { as, deed, expected }: Case): Promise<Unexpected | null> {
   // Who asks for a page by its `limit` sees that page.
   const wantsAll = expected.kind === "sees" && !(deed.kind === "list" && deed.query.limit !== undefined);
   const outcome = await outcomeOf(server, as, deed, wantsAll);
   const table = "table" in deed ? server.project.schema.tables.get(deed.table)! : null;
-  switch (expected.kind) {
-    case "allow":
-      return notAllowed(outcome) ?? otherColumns(outcome, expected.columns);
-    case "deny":
-      return notDenied(outcome, expected);
-    case "sees":
-      return notAllowed(outcome) ?? otherKeys(outcome, table!, expected.keys, deed.kind === "history");
-  }
+  const words = ((): string | null => {
+    switch (expected.kind) {
+      case "allow":
+        return notAllowed(outcome) ?? nothingSeen(deed, outcome) ?? otherColumns(outcome, expected.columns);
+      case "deny":
+        return notDenied(deed, outcome, expected);
+      case "sees":
+        return notAllowed(outcome) ?? otherKeys(outcome, table!, expected.keys, deed.kind === "history");
+    }
+  })();
+  return words === null ? null : { words, isByRules: outcome.code === null || outcome.rule !== null };
+}
+
+/** A history is answered to whoever may see any row's; of a row, a version has to be seen. */
+function nothingSeen(deed: Deed, { rows }: Outcome): string | null {
+  return deed.kind === "history" && deed.key !== null && rows.length === 0 ? "no version of the row is seen" : null;
 }
 
 async function outcomeOf(server: CaseServer, as: string | null, deed: Deed, wantsAll: boolean): Promise<Outcome> {
@@ -77,13 +92,20 @@ function otherColumns({ rows }: Outcome, columns: readonly string[] | null): str
 }
 
 /** Without a code, only 401 and 403 are expected, by which rules refuse. */
-function notDenied(outcome: Outcome, { code, columns }: Extract<Expected, { readonly kind: "deny" }>): string | null {
-  if (outcome.code === null) return `allowed: ${outcome.status}`;
+function notDenied(
+  deed: Deed,
+  outcome: Outcome,
+  { code, columns }: Extract<Expected, { readonly kind: "deny" }>,
+): string | null {
+  if (outcome.code === null) {
+    const isEmpty = (deed.kind === "list" || deed.kind === "history") && outcome.rows.length === 0;
+    return `allowed: ${outcome.status}${isEmpty ? ", without rows; for an empty list write sees: []" : ""}`;
+  }
   const said = notAllowed(outcome);
   if (code !== null && outcome.code !== code) return said;
   if (columns !== null && [...columns].sort().join() !== [...outcome.columns].sort().join()) return said;
   const isByRules = outcome.status === 401 || outcome.status === 403;
-  return code !== null || isByRules ? null : said;
+  return code !== null || isByRules ? null : `${said}; no rule has refused it, for which write deny: ${outcome.code}`;
 }
 
 function otherKeys({ rows }: Outcome, table: Table, keys: readonly CaseKey[], areVersions: boolean): string | null {

@@ -6,7 +6,7 @@ import { isRefusal } from "../http/refusal.js";
 import type { Problem } from "../problems/problem.js";
 import { shown } from "../problems/problem.js";
 import type { LiveProject } from "../schema/live-project.js";
-import type { Case, CaseFile, Deed } from "./case-file.js";
+import type { Case, CaseFile, Deed, Expected } from "./case-file.js";
 import { columnsOfKey, keyProblem } from "./case-request.js";
 import type { CaseServer } from "./case-server.js";
 import { isEquivalent, type MutatedProject, mutatedProjects } from "./mutated-projects.js";
@@ -27,8 +27,8 @@ export function caseProblems({ file, cases, rows }: CaseFile, { schema }: LivePr
   const unknown = rows.find(({ table }) => !schema.tables.has(table));
   return [
     ...(unknown === undefined ? [] : [problem(unknown.at.line, `there is no table ${shown(unknown.table)}`)]),
-    ...cases.flatMap(({ at, deed }) => {
-      const message = deedProblem(deed, { schema });
+    ...cases.flatMap(({ at, deed, expected }) => {
+      const message = deedProblem(deed, { schema }) ?? keysProblem(deed, expected, { schema });
       return message === null ? [] : [problem(at.line, message)];
     }),
   ];
@@ -40,6 +40,12 @@ function deedProblem(deed: Deed, { schema }: Pick<LiveProject, "schema">): strin
   const table = schema.tables.get(deed.table);
   if (table === undefined) return `there is no table ${shown(deed.table)}`;
   return "key" in deed && deed.key !== null ? keyProblem(table, deed.key) : null;
+}
+
+function keysProblem(deed: Deed, expected: Expected, { schema }: Pick<LiveProject, "schema">): string | null {
+  if (expected.kind !== "sees" || deed.kind === "op") return null;
+  const table = schema.tables.get(deed.table)!;
+  return expected.keys.map((key) => keyProblem(table, key)).find((message) => message !== null) ?? null;
 }
 
 /** A case of which something else has come than it expects. */
@@ -56,7 +62,8 @@ export async function failuresOf({ file, server, explaining, trial }: Bench): Pr
   const failures: Failure[] = [];
   for (const each of file.cases) {
     const found = await trial(() => runCase(server, each));
-    if (found !== null) failures.push({ failed: each, found, why: await why(each, explaining) });
+    if (found === null) continue;
+    failures.push({ failed: each, found: found.words, why: found.isByRules ? await why(each, explaining) : [] });
   }
   return failures;
 }
@@ -116,7 +123,11 @@ export async function judgeMutants(
   return { noticed, survivors };
 }
 
-async function isNoticed(benches: readonly Bench[], { project, about }: MutatedProject): Promise<boolean> {
+/** Whether a case fails with the rules of another project. */
+export async function isNoticed(
+  benches: readonly Bench[],
+  { project, about }: Pick<MutatedProject, "project" | "about">,
+): Promise<boolean> {
   for (const { file, server, trial } of benches) {
     const original = server.project;
     server.project = project;

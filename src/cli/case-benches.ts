@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { type CaseFile, parseCaseFile } from "../cases/case-file.js";
 import { caseServer } from "../cases/case-server.js";
 import { type Unwritten, writeFixtures } from "../cases/fixtures.js";
@@ -44,7 +44,7 @@ function readText(path: string): string {
     return readFileSync(path, "utf8");
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const message = code === "ENOENT" ? "not found" : `cannot be read (${code})`;
+    const message = code === "ENOENT" ? `there is no ${resolve(path)}` : `cannot be read (${code})`;
     throw new ProblemsError([{ file: path, path: "", message }]);
   }
 }

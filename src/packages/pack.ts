@@ -6,7 +6,7 @@ import { join, relative } from "node:path";
 import { noticesOf } from "./notices.js";
 
 const root = join(import.meta.dirname, "../..");
-const staging = join(root, "dist/packages");
+const staging = join(root, "dist/packed");
 const release = join(root, "release");
 
 const readJson = (path: string) => JSON.parse(readFileSync(join(root, path), "utf8"));

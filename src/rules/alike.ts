@@ -1,51 +1,69 @@
 import type { ColumnType } from "../sqlite/column-type.js";
 import type { AuthValues, Exists, Expression, Literal, Operand } from "./ast.js";
 import { isTrue, whenTrue } from "./fold.js";
+import type { RuleKind } from "./scope.js";
 import { leavesOf, mapOperands, operandsOf } from "./walk.js";
 
-/** What is known of the columns of a table, or of `$users`, for `areAlike`. */
-export type ColumnsOf = (table: string) => ReadonlyMap<string, KnownColumn> | undefined;
+/** What is known of a table for `areAlike`; undefined for `$users`. */
+export type KnownTables = (table: string) => KnownTable | undefined;
 
-interface KnownColumn {
-  readonly type: ColumnType;
-  readonly notNull: boolean;
+/** What the rules are for. The rule of an operation has no table. */
+export interface RuleAbout {
+  readonly table: string | null;
+  readonly kind: RuleKind | "operation";
 }
 
-/** How many times both rules are evaluated. */
-const samplesMax = 2_000;
+interface KnownTable {
+  readonly columns: ReadonlyMap<string, { readonly type: ColumnType; readonly notNull: boolean }>;
+  readonly primaryKey: readonly string[];
+}
+
+/** How many times both rules are evaluated. Nested `exists` are seldom TRUE for random rows. */
+const samplesMax = 20_000;
 
 /**
  * Whether two rules of a table admit the same, as far as evaluating both many times can tell: with random rows and
- * callers, whose values are few, so that they often equal each other and what the rules compare with. `table` is null
- * for the rule of an operation.
+ * callers, whose values are few, so that they often equal each other and what the rules compare with.
  */
-export function areAlike(one: Expression, other: Expression, table: string | null, columnsOf: ColumnsOf): boolean {
-  const pools = poolsOf([one, other]);
+export function areAlike(one: Expression, other: Expression, about: RuleAbout, tables: KnownTables): boolean {
+  const compared = comparedIn([one, other]);
   const random = randomFrom(1);
   for (let sample = 0; sample < samplesMax; sample++) {
-    const world = new World(table, columnsOf, pools, random);
+    const world = new World(about, tables, compared, random);
     if (world.admits(one) !== world.admits(other)) return false;
   }
   return true;
 }
 
 type Value = Literal["value"];
-type Pools = Readonly<Record<"text" | "number" | "boolean", readonly Value[]>>;
 
-/** The values that columns and callers may have: those that the rules name, with their neighbours, and two others. */
-function poolsOf(rules: readonly Expression[]): Pools {
-  const operands: readonly Operand[] = rules.flatMap(leavesOf).flatMap(operandsOf);
-  const literals = operands.flatMap((operand) => (operand.kind === "literal" ? [operand.value] : []));
-  const texts = literals.filter((value) => typeof value === "string");
-  const around = literals.flatMap((value): Value[] => {
-    if (typeof value === "bigint") return [value - 1n, value, value + 1n];
-    return typeof value === "number" ? [value - 1, value, value + 1] : [];
-  });
-  return {
-    text: [...new Set(["a", "b", ...texts])],
-    number: [...new Set<Value>([now - 1n, now, now + 1n, 1n, 2n, ...around])],
-    boolean: [true, false],
-  };
+/** By the name of a column, or such as `auth.role`: the constants that the rules compare it with, and their neighbours. */
+type Compared = ReadonlyMap<string, ReadonlySet<Value>>;
+
+function comparedIn(rules: readonly Expression[]): Compared {
+  const found = new Map<string, Set<Value>>();
+  for (const leaf of rules.flatMap(leavesOf)) {
+    const operands: readonly Operand[] = operandsOf(leaf);
+    const constants = operands.flatMap((operand) => constantsOf(operand));
+    for (const operand of operands) {
+      const name = nameOf(operand);
+      if (name !== null) found.set(name, new Set([...(found.get(name) ?? []), ...constants]));
+    }
+  }
+  return found;
+}
+
+function nameOf(operand: Operand): string | null {
+  if (operand.kind === "auth") return `auth.${operand.field}`;
+  return operand.kind === "column" ? operand.column : null;
+}
+
+function constantsOf(operand: Operand): readonly Value[] {
+  if (operand.kind === "now") return [now - 1n, now, now + 1n];
+  if (operand.kind !== "literal") return [];
+  const { value } = operand;
+  if (typeof value === "bigint") return [value - 1n, value, value + 1n];
+  return typeof value === "number" ? [value - 1, value, value + 1] : [value];
 }
 
 const now = 1_000_000n;
@@ -61,19 +79,21 @@ class World {
   readonly #values = new Map<string, Value>();
 
   constructor(
-    private readonly table: string | null,
-    private readonly columnsOf: ColumnsOf,
-    private readonly pools: Pools,
+    private readonly about: RuleAbout,
+    private readonly tables: KnownTables,
+    private readonly compared: Compared,
     private readonly random: () => number,
   ) {}
 
   /** The rule of an update has to hold with `row` as the row before the change, and as the one after it. */
   admits(rule: Expression): boolean {
-    const [old, changed] = ["old", "new"].map((id): SampleRow => ({ id, table: this.table }));
-    return [old!, changed!].every((row) => {
+    const { table, kind } = this.about;
+    const old: SampleRow = { id: `${table} 0`, table };
+    const changed: SampleRow = { id: "new", table };
+    return (kind === "update" ? [old, changed] : [old]).every((row) => {
       const rows = new Map([
-        ["old", old!],
-        ["new", changed!],
+        ["old", old],
+        ["new", changed],
         ["row", row],
       ]);
       return isTrue(whenTrue(this.#decided(rule, rows)));
@@ -97,7 +117,9 @@ class World {
   }
 
   #finds({ table, alias, where }: Exists, rows: ReadonlyMap<string, SampleRow>): boolean {
-    const count = Number(this.#chosen(`rows of ${table}`, [0n, 1n, 2n]));
+    // The row of the rule is among those of its table.
+    const least = table === this.about.table && this.about.kind !== "create" ? 1n : 0n;
+    const count = Number(this.#chosen(`rows of ${table}`, [1n, 1n, 2n, 2n, least]));
     return Array.from({ length: count }, (_, i): SampleRow => ({ id: `${table} ${i}`, table })).some((row) =>
       isTrue(whenTrue(this.#decided(where, new Map([...rows, [alias, row]])))),
     );
@@ -121,20 +143,27 @@ class World {
   }
 
   #ofCaller(field: keyof AuthValues): Value {
-    if (this.#chosen("the caller is anonymous", [true, false, false, false]) === true) return null;
-    return this.#chosen(`auth.${field}`, field === "email_verified" ? this.pools.boolean : this.pools.text);
+    if (this.#chosen("the caller is anonymous", [true, ...Array<boolean>(7).fill(false)]) === true) return null;
+    const name = `auth.${field}`;
+    return this.#chosen(name, this.#poolOf(name, field === "email_verified" ? "boolean" : "text"));
   }
 
   #ofRow({ id, table }: SampleRow, name: string): Value {
-    const column = table === null ? undefined : this.columnsOf(table)?.get(name);
-    const pool = this.#poolOf(column?.type);
-    return this.#chosen(`${id}.${name}`, column?.notNull ? pool : [null, ...pool]);
+    const known = table === null ? undefined : this.tables(table);
+    const column = known?.columns.get(name);
+    const pool = this.#poolOf(name, column?.type ?? "text");
+    // No two rows of a table have the same key.
+    const [, number] = / (\d)$/.exec(id) ?? [];
+    if (number !== undefined && known?.primaryKey.join() === name) return [...new Set(pool)].at(Number(number)) ?? null;
+    return this.#chosen(`${id}.${name}`, column?.notNull ? pool : [null, ...pool, ...pool, ...pool]);
   }
 
-  #poolOf(type: ColumnType | undefined): readonly Value[] {
-    const { text, number, boolean } = this.pools;
-    if (type === undefined) return [...text, ...number];
-    return type === "integer" || type === "real" ? number : type === "boolean" ? boolean : text;
+  /** A column that is compared with other columns has nearly always the same value, or nothing would be found by it. */
+  #poolOf(name: string, type: ColumnType): readonly Value[] {
+    if (type === "boolean") return [true, false];
+    const [same, different] = type === "integer" || type === "real" ? [1n, 2n] : ["a", "b"];
+    const constants = [...(this.compared.get(name) ?? [])].filter((value) => value !== null);
+    return constants.length > 0 ? [...constants, ...constants, different] : [same, same, same, different];
   }
 
   #chosen(name: string, pool: readonly Value[]): Value {

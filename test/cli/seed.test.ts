@@ -66,9 +66,9 @@ it("writes users and rows of all files, whatever their order, and nothing twice"
   ]);
   const again = svc(["seed", "--dir", directory]);
   expect(again.status).toBe(1);
-  expect(again.stderr).toContain("seeds/1.yaml:4: things has rows already");
-  writeFileSync(join(directory, "seeds/1.yaml"), "");
-  expect(svc(["seed", "--dir", directory]).stderr).toContain("seeds/2.yaml:3: ada: there is such a user already");
+  expect(again.stderr).toContain("seeds/2.yaml:3: ada: there is such a user already");
+  writeFileSync(join(directory, "seeds/2.yaml"), "");
+  expect(svc(["seed", "--dir", directory]).stderr).toContain("seeds/1.yaml:4: things has rows already");
   expect(rowsOf(directory, things)).toEqual(seeded);
 });
 
@@ -86,17 +86,17 @@ it("changes rows that are there with --force, and leaves their users", () => {
 });
 
 it.each([
-  ["a check that does not hold", two.replace("n: 3", "n: 10"), "seeds/1.yaml:5: a value breaks a check"],
+  ["a check that does not hold", two.replace("n: 3", "n: 10"), "seeds/1.yaml:5: things: a value breaks a check"],
   [
     "a reference to nothing",
     two.replace("shelf: 1", "shelf: 7"),
-    "seeds/1.yaml:4: a column refers to a row that is not there",
+    "seeds/1.yaml:4: things: a column refers to a row that is not there",
   ],
   ["a value of another type", two.replace("n: 3", "n: x"), "seeds/1.yaml:5: things: n: expected"],
   [
     "a row twice",
     `${two}    - { id: 1, name: lower }\n`,
-    "seeds/1.yaml:8: a row with the same key or unique values exists: id",
+    "seeds/1.yaml:8: shelves: a row with the same key or unique values exists: id",
   ],
 ])("writes nothing, and names the row, for %s", (_, text, message) => {
   const directory = project({ "1.yaml": text, "2.yaml": one });

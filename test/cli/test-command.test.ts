@@ -191,15 +191,18 @@ describe("svc test", () => {
     writeFileSync(join(directory, "svc.toml"), config);
     expect(svc(["test", "--dir", directory])).toMatchObject({ status: 2 });
     const file = join(directory, "x.test.yaml");
-    writeFileSync(file, "rows:\n  members:\n    - { task: 7, who: ada }\nusers: { ada: }\n");
+    const one = "cases: [{ as: anonymous, do: { list: tasks }, deny: true }]\n";
+    writeFileSync(file, "rows: {}\n");
+    expect(svc(["test", "--dir", directory])).toMatchObject({ status: 2, stderr: expect.stringContaining("no cases") });
+    writeFileSync(file, `rows:\n  members:\n    - { task: 7, who: ada }\nusers: { ada: }\n${one}`);
     expect(svc(["test", "--dir", directory]).stderr).toContain(
-      "x.test.yaml:3: a column refers to a row that is not there",
+      "x.test.yaml:3: members: a column refers to a row that is not there",
     );
-    writeFileSync(file, "rows:\n  tasks:\n    - { id: x }\n");
+    writeFileSync(file, `rows:\n  tasks:\n    - { id: x }\n${one}`);
     expect(svc(["test", "--dir", directory]).stderr).toContain("x.test.yaml:3: tasks: id: expected");
     expect(svc(["test", "no-such-file.yaml", "--dir", directory])).toMatchObject({
       status: 2,
-      stderr: "no-such-file.yaml: not found\n",
+      stderr: expect.stringContaining("there is no /"),
     });
   });
 });

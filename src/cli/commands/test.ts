@@ -1,8 +1,10 @@
 import { resolve } from "node:path";
 import type { MutatedProject } from "../../cases/mutated-projects.js";
 import { type Failure, failuresOf, type Judged, judgeMutants } from "../../cases/run-cases.js";
-import { readProject } from "../../node/project-directory.js";
+import { type ProjectDirectory, readProject } from "../../node/project-directory.js";
 import { visible } from "../../problems/problem.js";
+import { schemaFile } from "../../project/file-names.js";
+import { withLines } from "../../project/lines/with-lines.js";
 import { filesEnding, openBenches, readCaseFiles } from "../case-benches.js";
 import { type Command, type ExitCode, UsageError } from "../command.js";
 
@@ -30,6 +32,8 @@ const test: Command = {
     if (paths.length === 0) throw new UsageError(`there is no *${ending} in ${resolve(directory)}`);
     const min = percent(text("min"), flag("mutate"));
     const files = readCaseFiles(paths);
+    if (files.every(({ cases }) => cases.length === 0))
+      throw new UsageError(`there are no cases in ${paths.join(", ")}`);
     const fromMs = performance.now();
     const { benches, live, close } = await openBenches(project, files);
     try {
@@ -40,7 +44,7 @@ const test: Command = {
       const changes = new Set<MutatedProject["change"]>(
         flag("mutate") ? ["dropped", "negated", "weakened"] : ["negated"],
       );
-      const judged = failures.length > 0 || count === 0 ? null : await judgeMutants(benches, live, changes);
+      const judged = failures.length > 0 ? null : placed(await judgeMutants(benches, live, changes), project);
       const result = { count, failures, judged, isWhole: flag("mutate"), casesMs, ms: performance.now() - fromMs };
       console.log(json ? JSON.stringify(asJson(result)) : visible(report(result)));
       return exitCode(result, min);
@@ -62,6 +66,13 @@ interface Tested {
   readonly isWhole: boolean;
   readonly casesMs: number;
   readonly ms: number;
+}
+
+/** With the lines of rules in svc.schema.yaml, whose columns are not known. */
+function placed({ noticed, survivors }: Judged, { schemaText }: ProjectDirectory): Judged {
+  const texts = new Map([[schemaFile, schemaText]]);
+  const lineOf = ({ file, rule }: MutatedProject) => withLines([{ file, path: rule, message: "" }], texts)[0]!.line;
+  return { noticed, survivors: survivors.map((each) => ({ ...each, line: each.line ?? lineOf(each) ?? null })) };
 }
 
 function percent(text: string | undefined, mutates: boolean): number {
@@ -115,7 +126,7 @@ function expectedWords(expected: Failure["failed"]["expected"]): string {
 }
 
 function survivorLine({ file, line, column, rule, term, change }: MutatedProject, isWhole: boolean): string {
-  const place = line === null ? file : `${file}:${line}:${column}`;
+  const place = [file, line, column].filter((part) => part !== null).join(":");
   return `${place}  ${rule}: ${term}${isWhole ? ` could be ${change}` : ""}`;
 }
 
