@@ -105,6 +105,82 @@ cases:
   - { as: root, do: { update: orders, key: 1, set: { note: sent } }, allow: true }
 `;
 
+/** What `svc init --demo` adds to svc.toml. */
+export const demoConfig = `
+# The files of public/ are at /. The console has an address of its own then.
+[server]
+serve_dir = "public"
+
+[console]
+listen = "127.0.0.1:8790"
+`;
+
+/** What `svc init --demo` writes: seeds/demo.yaml. */
+export const demoSeeds = `# What \`svc seed\` writes into an empty database.
+
+users: # the name is the user's id, too
+  ada: { password: correct horse }
+
+rows:
+  products:
+    - { id: 1, name: Tea, price_cents: 450, tags: [hot, green] }
+    - { id: 2, name: Cup, price_cents: 900 }
+  orders:
+    - { id: 1, user_id: ada, product_id: 1, quantity: 2 }
+`;
+
+/** What `svc init --demo` writes: public/index.html. */
+export const demoPage = `<!doctype html>
+<html lang="en">
+  <meta charset="utf-8">
+  <meta name="viewport" content="width=device-width">
+  <title>Shop</title>
+  <style>
+    body { font: 1rem/1.5 system-ui, sans-serif; max-width: 40rem; margin: 2rem auto; padding: 0 1rem }
+  </style>
+  <h1>Products</h1>
+  <ul id="products"></ul>
+  <form>
+    <input name="email" type="email" value="ada@example.com" aria-label="Email" required>
+    <input name="password" type="password" value="correct horse" aria-label="Password" required>
+    <button>Show my orders</button>
+  </form>
+  <ul id="orders"></ul>
+  <p id="message" role="alert"></p>
+  <script type="module">
+    async function call(path, token, body) {
+      const headers = { ...(token && { Authorization: "Bearer " + token }), ...(body && { "Content-Type": "application/json" }) };
+      const response = await fetch(path, { method: body ? "POST" : "GET", headers, body: body && JSON.stringify(body) });
+      const { data, error } = await response.json();
+      if (error) throw new Error(error.message);
+      return data;
+    }
+
+    function show(list, lines) {
+      list.replaceChildren(...lines.map((text) => Object.assign(document.createElement("li"), { textContent: text })));
+    }
+
+    const guarded = (act) => act().then(() => show(message, []), (error) => { message.textContent = error.message; });
+
+    // Everybody reads products. Of orders, the rules show users their own.
+    guarded(async () => {
+      const rows = await call("/api/products?sort=name");
+      show(products, rows.map(({ name, price_cents }) => name + ", " + (price_cents / 100).toFixed(2)));
+    });
+
+    document.forms[0].addEventListener("submit", (event) => {
+      event.preventDefault();
+      const { email, password } = Object.fromEntries(new FormData(event.target));
+      guarded(async () => {
+        const { access_token } = await call("/auth/login", null, { email, password });
+        const rows = await call("/api/orders?expand=product_id", access_token);
+        show(orders, rows.map(({ quantity, _expand }) => quantity + " × " + _expand.product_id.name));
+      });
+    });
+  </script>
+</html>
+`;
+
 /**
  * What `svc init --worker` writes: the settings of wrangler for a Worker of this name. The compatibility date is the one
  * that this release is tested with.

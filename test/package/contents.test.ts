@@ -2,7 +2,8 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { emptyFolder, tarballs } from "./installed.js";
+import { emptyFolder } from "./installed.js";
+import { tarballs } from "./released.js";
 
 /** All files below a directory, without symbolic links. */
 function filesIn(directory: string): readonly string[] {

@@ -8,7 +8,8 @@ import { rolldown } from "rolldown";
 import { expect, it, onTestFinished } from "vitest";
 import { blocksOf } from "../docs/pages.js";
 import { freePort } from "../support/free-port.js";
-import { emptyFolder, type Folder, tarballs } from "./installed.js";
+import { emptyFolder, type Folder } from "./installed.js";
+import { tarballs } from "./released.js";
 import { startedWorker } from "./started-worker.js";
 
 const page = "docs/guides/functions.md";

@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { emptyFolder, tarballs } from "./installed.js";
+import { emptyFolder } from "./installed.js";
+import { tarballs } from "./released.js";
 
 // They run the server, and that is all that is claimed of them: docs/not-in-it.md.
 const runtimes = process.env.NODES === "all" ? [["bun"], ["deno", "run", "-A"]] : [];

@@ -3,7 +3,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { emptyFolder, tarballs } from "./installed.js";
+import { emptyFolder } from "./installed.js";
+import { tarballs } from "./released.js";
 
 /** Of the registry's packages of Node. `NODES=all` tries them all. */
 const versions = process.env.NODES === "all" ? ["20.20", "22", "24", "26"] : ["this"];

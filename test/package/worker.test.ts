@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { emptyFolder, tarballs } from "./installed.js";
+import { emptyFolder } from "./installed.js";
+import { tarballs } from "./released.js";
 import { startedWorker } from "./started-worker.js";
 
 it("a Worker of the installed package answers in workerd, without a bundler", async () => {

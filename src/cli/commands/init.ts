@@ -1,22 +1,32 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { basename, join, relative, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import { isSea } from "node:sea";
 import { configFile, schemaFile } from "../../project/file-names.js";
-import { type Command, RefusedError } from "../command.js";
-import { configTemplate, schemaTemplate, testsTemplate, wranglerTemplate } from "../project-template.js";
+import { type Command, RefusedError, UsageError } from "../command.js";
+import {
+  configTemplate,
+  demoConfig,
+  demoPage,
+  demoSeeds,
+  schemaTemplate,
+  testsTemplate,
+  wranglerTemplate,
+} from "../project-template.js";
 import { withScripts } from "../with-scripts.js";
 
 const testsFile = "rules.test.yaml";
 
 const init: Command = {
   name: "init",
-  usage: "[DIR] [--worker]",
+  usage: "[DIR] [--demo | --worker]",
   summary: "Writes a small commented project to DIR: svc.toml, svc.schema.yaml, tests of its rules, and .gitignore.",
-  options: { worker: { type: "boolean" } },
+  options: { demo: { type: "boolean" }, worker: { type: "boolean" } },
   help: [
     "DIR (default: here) is created if it does not exist. Nothing is overwritten: a .gitignore gets the lines that it",
     "lacks, and a package.json the scripts that it lacks.",
     "You can serve the project at once. Its secret is for development and works only on this machine.",
+    "--demo        also writes seeds for `svc seed`, and a page that shows them",
     "--worker      also writes wrangler.toml and a package.json, for Cloudflare Workers",
     "--dir BASE    the directory that DIR is relative to (default: here)",
   ],
@@ -24,17 +34,24 @@ const init: Command = {
   optional: "DIR",
   run: async ({ directory, positionals, flag }) => {
     const target = resolve(directory, positionals[0] ?? ".");
-    const files = projectFiles(target, flag("worker"));
+    if (flag("demo") && flag("worker")) throw new UsageError("--demo and --worker do not go together");
+    const files = projectFiles(target, { isWorker: flag("worker"), isDemo: flag("demo") });
     const taken = Object.keys(files).filter((file) => existsSync(join(target, file)));
     if (taken.length > 0)
       throw new RefusedError(`${target} holds ${taken.join(", ")} already, and nothing is overwritten`);
     // Read before anything is written: a package.json that is not JSON refuses all.
     const edits = editsOf(target, flag("worker"));
     mkdirSync(target, { recursive: true });
-    for (const [file, text] of Object.entries(files)) writeFileSync(join(target, file), text, { flag: "wx" });
+    for (const [file, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(target, file)), { recursive: true });
+      writeFileSync(join(target, file), text, { flag: "wx" });
+    }
     for (const [file, text] of Object.entries(edits)) writeFileSync(join(target, file), text);
     console.log(
-      nextSteps(relative(process.cwd(), target), [...Object.keys(files), ...Object.keys(edits)], flag("worker")),
+      nextSteps(relative(process.cwd(), target), [...Object.keys(files), ...Object.keys(edits)], {
+        isWorker: flag("worker"),
+        isDemo: flag("demo"),
+      }),
     );
     return 0;
   },
@@ -43,11 +60,18 @@ const init: Command = {
 /** `svc init` */
 export const commands: readonly Command[] = [init];
 
-function projectFiles(target: string, isWorker: boolean): Readonly<Record<string, string>> {
+/** For what the project is, besides a server under Node. */
+interface Purpose {
+  readonly isWorker: boolean;
+  readonly isDemo: boolean;
+}
+
+function projectFiles(target: string, { isWorker, isDemo }: Purpose): Readonly<Record<string, string>> {
   return {
-    [configFile]: configTemplate(randomBytes(32).toString("base64")),
+    [configFile]: configTemplate(randomBytes(32).toString("base64")) + (isDemo ? demoConfig : ""),
     [schemaFile]: schemaTemplate,
     [testsFile]: testsTemplate,
+    ...(isDemo && { "seeds/demo.yaml": demoSeeds, "public/index.html": demoPage }),
     ...(isWorker && { "wrangler.toml": wranglerTemplate(workerName(target)) }),
   };
 }
@@ -82,26 +106,30 @@ function withIgnored(text: string | null, isWorker: boolean): string {
   return before + missing.join("");
 }
 
-function nextSteps(shown: string, written: readonly string[], isWorker: boolean): string {
+/** How a user calls this command: as a single executable by its own path, else as npm has installed it. */
+const svc = isSea() ? relative(process.cwd(), process.execPath) : "npx svc";
+
+function nextSteps(shown: string, written: readonly string[], { isWorker, isDemo }: Purpose): string {
   const at = shown === "" ? "" : ` --dir ${shown}`;
   const worker = [
     "",
     "For Cloudflare Workers, install wrangler and this package here (`npm i`), and then:",
     "",
-    `  npx svc worker dev${at}    serves it in a local workerd`,
+    `  ${svc} worker dev${at}    serves it in a local workerd`,
     "",
     "Before `npx wrangler deploy`, put the id that `npx wrangler d1 create` prints into wrangler.toml.",
   ];
   return [
     `wrote ${written.join(", ")}${shown === "" ? "" : ` into ${shown}`}`,
     "",
-    `  npx svc serve --watch${at}    serves it on http://127.0.0.1:8787, and takes changes over`,
-    `  npx svc check${at}            says what is wrong after a change`,
-    `  npx svc test${at}             tries what ${testsFile} says that users may do`,
+    ...(isDemo ? [`  ${svc} seed${at}             writes the rows of seeds/demo.yaml, which the page shows`] : []),
+    `  ${svc} serve --watch${at}    serves it on http://127.0.0.1:8787, and takes changes over`,
+    `  ${svc} check${at}            says what is wrong after a change`,
+    `  ${svc} test${at}             tries what ${testsFile} says that users may do`,
     "",
     "It prints a link that makes an administrator, who may create products. The same without a browser:",
     "",
-    `  echo 'a password' | npx svc admin create-user --email you@example.com --role admin --password-stdin${at}`,
+    `  echo 'a password' | ${svc} admin create-user --email you@example.com --role admin --password-stdin${at}`,
     ...(isWorker ? worker : []),
   ].join("\n");
 }

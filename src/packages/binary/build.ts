@@ -20,11 +20,6 @@ import { rolldown } from "rolldown";
 import { installedPackages } from "../installed-packages.js";
 import type { Manifest } from "./unpacked.js";
 
-/** The package has no types. */
-const { inject } = createRequire(import.meta.url)("postject") as {
-  inject(file: string, name: string, content: Buffer, options: { readonly sentinelFuse: string }): Promise<void>;
-};
-
 const root = join(import.meta.dirname, "../../..");
 const server = join(root, "dist/packed/server");
 const work = join(root, "dist/packed/binary");
@@ -77,8 +72,11 @@ mkdirSync(join(root, "release"), { recursive: true });
 rmSync(executable, { force: true });
 copyFileSync(process.execPath, executable);
 chmodSync(executable, 0o755);
-await inject(executable, "NODE_SEA_BLOB", readFileSync(blob), {
-  sentinelFuse: "NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2",
+const postject = createRequire(import.meta.url).resolve("postject/dist/cli.js");
+const fuse = "NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2";
+// Its warnings about sections of Node's executable are for its own developers. An error has them in its message.
+execFileSync(process.execPath, [postject, executable, "NODE_SEA_BLOB", blob, "--sentinel-fuse", fuse], {
+  stdio: "pipe",
 });
 rmSync(work, { recursive: true });
 const compressed = gzipSync(readFileSync(executable)).length;

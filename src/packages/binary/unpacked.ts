@@ -92,23 +92,36 @@ function isWhole(folder: string, { files }: Manifest): boolean {
   }
 }
 
-/** Writes all files into `temporary`, and puts that in the place of `folder`. */
-function replace(folder: string, temporary: string, { files }: Manifest, bytes: Uint8Array): void {
+/**
+ * Writes all files into `temporary`, and puts that in the place of `folder`. A folder that another start has put there
+ * meanwhile stays.
+ */
+function replace(folder: string, temporary: string, manifest: Manifest, bytes: Uint8Array): void {
+  const aside = `${temporary}-old`;
   try {
     let at = 0;
-    for (const { path, size } of files) {
+    for (const { path, size } of manifest.files) {
       const file = join(temporary, path);
       mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
       writeFileSync(file, bytes.subarray(at, at + size), { mode: 0o600, flag: "wx" });
       at += size;
     }
-    rmSync(folder, { recursive: true, force: true });
-    renameSync(temporary, folder);
-  } catch (error) {
-    // Another start has put its own in place, which is then verified.
-    if (!["ENOTEMPTY", "EEXIST"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    if (tryRename(temporary, folder) || isWhole(folder, manifest)) return;
+    tryRename(folder, aside);
+    tryRename(temporary, folder);
   } finally {
-    rmSync(temporary, { recursive: true, force: true });
+    for (const left of [temporary, aside]) rmSync(left, { recursive: true, force: true });
+  }
+}
+
+/** False where there is something in the place already, or nothing to rename any more. */
+function tryRename(from: string, to: string): boolean {
+  try {
+    renameSync(from, to);
+    return true;
+  } catch (error) {
+    if (["ENOTEMPTY", "EEXIST", "ENOENT"].includes((error as NodeJS.ErrnoException).code ?? "")) return false;
+    throw error;
   }
 }
 
