@@ -16,7 +16,7 @@ import { Refusal } from "./http/refusal.js";
 import { router } from "./http/router.js";
 import { createDocumentText } from "./openapi/document-text.js";
 import { operationRoutes } from "./operations/routes.js";
-import { planLocated } from "./schema/plan/planner.js";
+import { plannerHere } from "./schema/plan/planner.js";
 import { syncEndpoints } from "./sync/routes.js";
 import { tableRoutes } from "./tables/routes/routes.js";
 import { writesEndpoints } from "./writes/routes.js";
@@ -110,7 +110,7 @@ function newRouter(origins: OriginPolicy) {
 }
 
 function addAdmin(admin: Router, options: AppOptions, services: Services, own: OriginPolicy): void {
-  const { config, platform, readSchemaFile, surroundings, planner = planLocated, reload = null } = options;
+  const { config, platform, readSchemaFile, surroundings, planner = plannerHere, reload = null } = options;
   const { api, dataApi, adminCallers, recent } = services;
   const auth = services.auth.context;
   const identify = identifiedBy(adminCallers, config.api.max_body_bytes);

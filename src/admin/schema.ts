@@ -40,7 +40,7 @@ async function planSchema(given: AdminRequest): Promise<Response | Refusal> {
   const parameters = parametersOf(request, []);
   const text = isRefusal(parameters) ? parameters : await proposedText(given);
   if (isRefusal(text)) return text;
-  const planned = await services.planner(databaseFor(caller, services), text);
+  const planned = await services.planner.steps(databaseFor(caller, services), text);
   if (planned.outcome === "invalid") return problemsRefusal(planned);
   const { base, hash, steps } = planned.plan;
   return answer({ base, hash, steps });
@@ -84,7 +84,7 @@ async function applySchema(given: AdminRequest): Promise<Response | Refusal> {
       const problems = sources.map((source) => problemsWith({ ...config, ...source }, schema));
       return problems.find((found) => found.length === 0) ?? problems[0]!;
     },
-    planner,
+    planner: planner.plan,
     ...(base === undefined ? {} : { base }),
   });
   return outcomeAnswer(outcome);

@@ -23,7 +23,7 @@ export interface AppOptions {
   readonly readSchemaFile: () => Promise<string>;
   /** Reads the rules of svc.toml as it is now, where the runtime can. */
   readonly readRules?: ReadRules;
-  /** Plans changes of the schema beside the event loop, where the runtime can; by default `planLocated`. */
+  /** Plans changes of the schema beside the event loop, where the runtime can; by default in it. */
   readonly planner?: Planner;
   /** The IP address that a request comes from. `env` is what the runtime passed with the request. */
   readonly clientAddress: (request: Request, env: unknown) => string;

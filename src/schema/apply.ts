@@ -30,7 +30,7 @@ export interface ApplyOptions extends DiffOptions {
    */
   readonly fits?: (schema: Schema) => readonly Problem[];
   /** Plans the change instead of `planChange`. */
-  readonly planner?: Planner;
+  readonly planner?: Planner["plan"];
 }
 
 /** The outcome of applying a schema. */

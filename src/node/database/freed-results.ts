@@ -3,7 +3,7 @@ import { collectGarbage } from "./collect-garbage.js";
 import type { NativeRow } from "./native-rows.js";
 
 /** After how many characters of results their memory is freed. */
-const passedMax = 25_165_824;
+const passedMax = 8_388_608;
 /** How many bytes may be in use so that freeing the others takes some ten milliseconds. */
 const usedMax = 100_000_000;
 

@@ -1,11 +1,12 @@
 import { once } from "node:events";
 import { parentPort, workerData } from "node:worker_threads";
 import type { Database, Statement } from "../../platform/database.js";
-import { planLocated } from "../../schema/plan/planner.js";
+import type { PlanOutcome } from "../../schema/plan/plan.js";
+import { planLocated, type StepsOutcome } from "../../schema/plan/planner.js";
 import { type FromPlanThread, knownErrors, type PlanTask, type ToPlanThread } from "./schema-plans.js";
 
 // The thread of `schemaPlans`: makes one plan.
-const { text, database } = workerData as PlanTask;
+const { text, isWhole, database } = workerData as PlanTask;
 const port = parentPort!;
 const say = (said: FromPlanThread) => port.postMessage(said);
 
@@ -27,6 +28,12 @@ const asked: Database = { ...database, query: call("query"), batch: call("batch"
 
 // An error ends the thread, and becomes its event `error`.
 void planLocated(asked, text).then((outcome) => {
-  say({ outcome });
+  say({ outcome: isWhole ? outcome : withoutSchema(outcome) });
   port.close();
 });
+
+function withoutSchema(outcome: PlanOutcome): StepsOutcome {
+  if (outcome.outcome === "invalid") return outcome;
+  const { base, hash, steps } = outcome.plan;
+  return { outcome: "planned", plan: { base, hash, steps } };
+}

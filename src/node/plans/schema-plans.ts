@@ -11,11 +11,13 @@ import {
 import { schemaFile } from "../../project/file-names.js";
 import { rememberParsed } from "../../schema/in-force.js";
 import type { PlanOutcome } from "../../schema/plan/plan.js";
-import type { Planner } from "../../schema/plan/planner.js";
+import type { Planner, StepsOutcome } from "../../schema/plan/planner.js";
 
 /** What the thread is given. */
 export interface PlanTask {
   readonly text: string;
+  /** Whether the outcome is to have the schema. */
+  readonly isWhole: boolean;
   /** The database's properties; its calls are made by messages. */
   readonly database: DatabaseProperties;
 }
@@ -23,7 +25,7 @@ export interface PlanTask {
 /** What the thread sends: a call of the database, which the event loop carries out, or at last the outcome. */
 export type FromPlanThread =
   | { readonly call: "query" | "batch"; readonly statements: Parameters<Database["query"]>[0] }
-  | { readonly outcome: PlanOutcome };
+  | { readonly outcome: PlanOutcome | StepsOutcome };
 
 /** What the thread is sent for a call. `kind` is the class of an error that the planner knows. */
 export type ToPlanThread =
@@ -45,7 +47,7 @@ const waitingMax = 8;
  * (docs/long-work.md#schemas). The thread ends with the plan. One plan is made at a time, and each has to be made within
  * `withinMs` milliseconds, waiting included.
  */
-export class SchemaPlans {
+export class SchemaPlans implements Planner {
   readonly #waiting: (() => void)[] = [];
   readonly #ending = new AbortController();
   #isBusy = false;
@@ -54,17 +56,26 @@ export class SchemaPlans {
   constructor(public withinMs: number) {}
 
   /** Throws DeadlineError, QueueFullError where too many plans wait, and what the database throws. */
-  readonly plan: Planner = async (database, text) => {
+  readonly plan: Planner["plan"] = async (database, text) => {
+    const outcome = (await this.#plan(database, text, true)) as PlanOutcome;
+    if (outcome.outcome === "planned") rememberParsed(text, outcome.plan.schema);
+    return outcome;
+  };
+
+  /** As `plan`, without the schema. */
+  readonly steps: Planner["steps"] = (database, text) => this.#plan(database, text, false);
+
+  async #plan(database: Database, text: string, isWhole: boolean): Promise<PlanOutcome | StepsOutcome> {
     const inTime = AbortSignal.any([this.#ending.signal, AbortSignal.timeout(this.withinMs)]);
     await this.#turn(inTime);
     try {
-      return await planInThread(database, text, inTime);
+      return await planInThread(database, { text, isWhole, database: propertiesOf(database) }, inTime);
     } finally {
       const next = this.#waiting.shift();
       if (next === undefined) this.#isBusy = false;
       else next();
     }
-  };
+  }
 
   /** Ends the plan that is being made, and those that wait, as if their time was over. */
   close(): void {
@@ -90,14 +101,17 @@ export class SchemaPlans {
 
 const overdue = () => new DeadlineError("the schema takes too long to plan");
 
-async function planInThread(database: Database, text: string, inTime: AbortSignal): Promise<PlanOutcome> {
-  const task: PlanTask = { text, database: propertiesOf(database) };
+async function planInThread(
+  database: Database,
+  task: PlanTask,
+  inTime: AbortSignal,
+): Promise<PlanOutcome | StepsOutcome> {
   const thread = new Worker(new URL("./schema-plan-thread.js", import.meta.url), {
     workerData: task,
-    resourceLimits: { maxOldGenerationSizeMb: heapMbMax },
+    resourceLimits: { maxOldGenerationSizeMb: heapMbMax, maxYoungGenerationSizeMb: 16 },
   });
   try {
-    const outcome = await new Promise<PlanOutcome>((resolve, reject) => {
+    return await new Promise<PlanOutcome | StepsOutcome>((resolve, reject) => {
       if (inTime.aborted) reject(overdue());
       inTime.addEventListener("abort", () => reject(overdue()));
       thread.on("message", (said: FromPlanThread) => {
@@ -107,15 +121,13 @@ async function planInThread(database: Database, text: string, inTime: AbortSigna
       thread.once("error", (error) => (isOutOfMemory(error) ? resolve(tooLarge) : reject(error)));
       thread.once("exit", () => reject(new Error("the thread has ended")));
     });
-    if (outcome.outcome === "planned") rememberParsed(text, outcome.plan.schema);
-    return outcome;
   } finally {
     await thread.terminate();
   }
 }
 
 /** How much memory the thread may take for JavaScript, in megabytes. */
-const heapMbMax = 224;
+const heapMbMax = 128;
 
 const tooLarge: PlanOutcome = {
   outcome: "invalid",

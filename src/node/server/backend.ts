@@ -202,7 +202,7 @@ export class Backend {
       platform: { ...this.platform, mail },
       secrets: { current: secret.bytes, previous: previousSecret },
       loopbackOnly: secret.insecure,
-      planner: this.#opened.plans.plan,
+      planner: this.#opened.plans,
       readRules: async () => {
         const text = await readFile(join(directory, configFile), "utf8").catch(() => null);
         return text === null ? null : (parseConfig(text, { environment }).config ?? null);

@@ -50,7 +50,7 @@ export function isAsServed(project: ProjectDirectory, served: ProjectDirectory, 
 export async function rehearsed(
   project: ProjectDirectory,
   database: Database,
-  planner: Planner,
+  planner: Planner["plan"],
 ): Promise<{ readonly steps: readonly PlannedStep[]; readonly waits: readonly PlannedStep[] }> {
   const { config, schemaText } = project;
   const planned = await planner(database, schemaText);
