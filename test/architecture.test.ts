@@ -220,6 +220,7 @@ const rooms: Record<string, readonly string[]> = {
   "console/parts": ["server", "texts.ts"],
   "console/screens": ["callers", "editor", "grid", "parts", "route.ts", "server", "texts.ts"],
   "console/server": [],
+  "packages/binary": ["installed-packages.ts"],
   "node/database": ["private-files.ts"],
   "node/journal": ["database", "private-files.ts"],
   "node/mail": ["private-files.ts"],

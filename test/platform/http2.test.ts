@@ -1,0 +1,135 @@
+import { once } from "node:events";
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect,
+  constants,
+  type OutgoingHttpHeaders,
+} from "node:http2";
+import { request as https } from "node:https";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { createHttpServer } from "../../src/node/server/http-server.js";
+import { drained, listenAt } from "../../src/node/server/listening.js";
+import { certificate } from "../support/certificate.js";
+import { MemoryLog } from "../support/server.js";
+
+type Options = Partial<Parameters<typeof createHttpServer>[0]>;
+
+/** A server that answers with what it was asked. */
+async function served(options: Options = {}) {
+  const echo = async (request: Request) => {
+    const { pathname, host } = new URL(request.url);
+    const body = await request.text();
+    return new Response(`${request.method} ${host === "" ? "" : pathname} ${body}`, { headers: { "X-Of": "app" } });
+  };
+  const tls = await certificate();
+  const make = () => createHttpServer({ fetch: echo, tls, connectionsMax: 100, log: new MemoryLog(), ...options });
+  const { servers, port } = await listenAt(make, ["127.0.0.1"], 0);
+  onTestFinished(() => void servers[0]!.close());
+  return { servers, port, url: `https://localhost:${port}` };
+}
+
+function client(url: string): ClientHttp2Session {
+  const session = connect(url, { rejectUnauthorized: false });
+  session.on("error", () => {});
+  onTestFinished(() => session.destroy());
+  return session;
+}
+
+/** The status, and the body. */
+async function answered(stream: ClientHttp2Stream): Promise<readonly [number | undefined, string]> {
+  stream.on("error", () => {});
+  const [headers] = (await once(stream, "response")) as [{ ":status"?: number }];
+  return [headers[":status"], await text(stream)];
+}
+
+const ask = (session: ClientHttp2Session, headers: OutgoingHttpHeaders, body?: string) => {
+  const stream = session.request(headers, { endStream: body === undefined });
+  if (body !== undefined) stream.end(body);
+  return answered(stream);
+};
+
+describe("HTTP/2", () => {
+  it("answers many requests of one connection, beside HTTP/1.1 on the same port", async () => {
+    const { url, port } = await served();
+    const session = client(url);
+    const all = Array.from({ length: 250 }, (_, i) => ask(session, { ":path": `/${i}`, ":method": "POST" }, `b${i}`));
+    expect(await Promise.all(all)).toEqual(all.map((_, i) => [200, `POST /${i} b${i}`]));
+    expect(session.remoteSettings.maxConcurrentStreams).toBe(100);
+    const old = https({ port, rejectUnauthorized: false, path: "/old" }).end();
+    const [answer] = await once(old, "response");
+    expect([answer.httpVersion, await text(answer)]).toEqual(["1.1", "GET /old "]);
+  });
+
+  it("refuses a host that is another than :authority", async () => {
+    const { url, port } = await served();
+    const session = client(url);
+    const authority = `localhost:${port}`;
+    expect(await ask(session, { ":path": "/", host: authority })).toEqual([200, "GET / "]);
+    const refused = JSON.stringify({
+      error: { code: "bad_request", message: "the header Host is another than :authority" },
+    });
+    expect(await ask(session, { ":path": "/", ":authority": authority, host: "other.example" })).toEqual([
+      400,
+      refused,
+    ]);
+  });
+
+  it("ends a request that does not arrive, and others of the connection go on", async () => {
+    const { url } = await served({ arrival: { maxMs: 100, lookEveryMs: 50 } });
+    const session = client(url);
+    const slow = session.request({ ":path": "/", ":method": "POST" });
+    slow.write("a");
+    expect((await answered(slow))[0]).toBe(408);
+    expect(await ask(session, { ":path": "/" })).toEqual([200, "GET / "]);
+  });
+
+  it("ends an answer of which the client takes nothing", async () => {
+    const { url } = await served({ stalledMs: 100, fetch: () => new Response("a".repeat(10_000_000)) });
+    const session = client(url);
+    const stream = session.request({ ":path": "/" });
+    stream.on("error", () => {});
+    await once(stream, "response");
+    stream.pause();
+    await once(stream, "close");
+    expect(stream.rstCode).toBe(constants.NGHTTP2_CANCEL);
+  });
+
+  it("closes a connection that takes too many requests back, and no other one", async () => {
+    const { url } = await served({ fetch: () => new Promise<Response>(() => {}) });
+    const [session, other] = [client(url), client(url)];
+    const kept = other.request({ ":path": "/" });
+    kept.on("error", () => {});
+    const goaway = once(session, "goaway");
+    const closed = new Promise((done) => session.once("close", done));
+    await once(session, "connect");
+    for (let i = 0; i < 250 && !session.destroyed && !session.closed; i++) {
+      const stream = session.request({ ":path": "/" });
+      stream.on("error", () => {});
+      setImmediate(() => stream.close(constants.NGHTTP2_CANCEL));
+      await new Promise((done) => stream.once("close", done));
+    }
+    expect((await goaway)[0]).toBe(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    await closed;
+    expect(other.destroyed).toBe(false);
+    expect(kept.destroyed).toBe(false);
+  });
+
+  it("answers what is in progress when the server stops, and takes nothing more", async () => {
+    let answer: (response: Response) => void = () => {};
+    const { url, servers } = await served({ fetch: () => new Promise<Response>((resolve) => (answer = resolve)) });
+    const session = client(url);
+    const begun = ask(session, { ":path": "/" });
+    await once(servers[0]!, "secureConnection").catch(() => {});
+    await vi.waitFor(() => expect(String(answer)).toContain("native"));
+    const goaway = once(session, "goaway");
+    const stopped = drained(servers, async () => {});
+    await goaway;
+    answer(new Response("late"));
+    expect(await begun).toEqual([200, "late"]);
+    await stopped;
+    expect((servers[0]!.address() as AddressInfo | null) ?? null).toBeNull();
+  });
+});
