@@ -2,7 +2,6 @@ import {
   appendFileSync,
   chmodSync,
   chownSync,
-  existsSync,
   mkdirSync,
   readdirSync,
   statSync,

@@ -69,10 +69,16 @@ function listen(incoming: Http2ServerRequest, outgoing: Http2ServerResponse, opt
   // The compatibility layer of Node reports the errors of a stream to it, and somebody has to hear them.
   stream.on("error", () => {});
   const refusal = hostRefusal(incoming);
-  if (refusal !== null) return refuse(outgoing, refusal);
+  if (refusal !== null) {
+    refuse(outgoing, refusal);
+    return;
+  }
   const onLate = () => {
     if (hasArrived(stream)) return;
-    if (stream.headersSent) return stream.close(constants.NGHTTP2_CANCEL);
+    if (stream.headersSent) {
+      stream.close(constants.NGHTTP2_CANCEL);
+      return;
+    }
     refuse(outgoing, tooSlow);
     // A reset at once could overtake the refusal.
     late = setTimeout(onLate, options.arrivalMs);
