@@ -1,12 +1,4 @@
-import {
-  appendFileSync,
-  chmodSync,
-  chownSync,
-  mkdirSync,
-  readdirSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { appendFileSync, chmodSync, chownSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { release } from "../../src/platform/release.js";
