@@ -115,9 +115,9 @@ const oneCase = mapWith({
 });
 
 const whole = mapWith({
-  users: v.optional(mapOf(user)),
-  rows: v.optional(mapOf(v.array(json))),
-  cases: v.optional(v.array(oneCase)),
+  users: v.nullish(mapOf(user)),
+  rows: v.nullish(mapOf(v.nullish(v.array(json)))),
+  cases: v.nullish(v.array(oneCase)),
 });
 
 /** Reads a file of tests or of seeds; its problems, with their lines, if it has any. */
@@ -127,7 +127,9 @@ export function parseCaseFile(file: string, text: string): CaseFile | { readonly
   if (read.outcome === "invalid") return lined(read.problems);
   const parsed = v.safeParse(whole, plain(read.value) ?? {});
   if (!parsed.success) return lined(valibotProblems(file, parsed.issues));
-  const { users = new Map(), rows = new Map(), cases = [] } = parsed.output;
+  const users = parsed.output.users ?? new Map<string, v.InferOutput<typeof user>>();
+  const rows = parsed.output.rows ?? new Map<string, null>();
+  const cases = parsed.output.cases ?? [];
   const lineOf = lines(text);
   const problems: Problem[] = [];
   const made = cases.map((each, i) => {
@@ -147,7 +149,7 @@ export function parseCaseFile(file: string, text: string): CaseFile | { readonly
     file,
     users: [...users].map(([name, given]) => userOf(name, given ?? {}, { file, line: lineOf(["users", name]) })),
     rows: [...rows].flatMap(([table, list]) =>
-      list.map((values: JsonObject, i: number) => ({
+      (list ?? []).map((values: JsonObject, i: number) => ({
         at: { file, line: lineOf(["rows", table, String(i)]) },
         table,
         values,

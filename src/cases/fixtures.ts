@@ -1,6 +1,6 @@
 import type { Caller } from "../auth/callers/principal.js";
 import { emailKey, isEmail } from "../auth/email.js";
-import { importUsers, usersAmong } from "../auth/store/users.js";
+import { type ImportedUser, importUsers, usersAmong } from "../auth/store/users.js";
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
 import { Tally } from "../metering/tally.js";
 import { ConstraintError, type Database, type Statement } from "../platform/database.js";
@@ -8,6 +8,7 @@ import { deferForeignKeys } from "../platform/foreign-key-check.js";
 import { Memo } from "../platform/memo.js";
 import type { Platform } from "../platform/platform.js";
 import { ask } from "../platform/query.js";
+import { shown } from "../problems/problem.js";
 import { isReadOnly, type LiveProject } from "../schema/live-project.js";
 import { type Access, accessOf } from "../tables/access/access.js";
 import type { WriteExecution } from "../tables/execution/execution.js";
@@ -44,39 +45,52 @@ export interface FixtureTarget {
 
 /** Why nothing was written: the row or user to blame. */
 export interface Unwritten {
+  readonly outcome: "refused";
   readonly at: Written;
   readonly message: string;
+}
+
+/** What has become of fixtures. Users who were left as they are do not count. */
+export type WrittenFixtures =
+  | { readonly outcome: "written"; readonly users: number; readonly rows: number }
+  | Unwritten;
+
+function refused({ at }: { readonly at: Written }, message: string): Unwritten {
+  return { outcome: "refused", at, message };
 }
 
 /**
  * Writes all fixtures as one transaction, or nothing. The rows may come in any order: foreign keys are checked at the
  * end. Columns that the server sets by itself may be given.
  */
-export async function writeFixtures(fixtures: Fixtures, target: FixtureTarget): Promise<Unwritten | null> {
-  const { database, project } = target;
+export async function writeFixtures(fixtures: Fixtures, target: FixtureTarget): Promise<WrittenFixtures> {
+  const { database, project, platform } = target;
   const users = await newUsers(fixtures.users, target);
-  if ("message" in users) return users;
+  if ("outcome" in users) return users;
   const rows = (await inFullTable(fixtures.rows, target)) ?? steps(fixtures.rows, target);
-  if ("message" in rows) return rows;
-  const first = users.statements;
-  if (rows.steps.length === 0) {
+  if ("outcome" in rows) return rows;
+  const done = { outcome: "written", users: users.length, rows: rows.length } as const;
+  const first = users.length === 0 ? [] : [importUsers(users, platform.clock.now(), "cli")];
+  if (rows.length === 0) {
     if (first.length > 0) await database.batch(first);
-    return null;
+    return done;
   }
   const checkedLast = new ForeignKeysLast(database);
-  const refused = await written(rows.steps, first, executionFor(target, checkedLast));
-  if (refused === null) return null;
+  const failed = await written(rows, first, executionFor(target, checkedLast));
+  if (failed === null) return done;
   if (!checkedLast.haveFailed) {
-    const { at, table } = fixtures.rows[refused.at]!;
-    return { at, message: `${table}: ${refused.refusal.message}` };
+    const row = fixtures.rows[failed.at]!;
+    return refused(row, `${row.table}: ${failed.refusal.message}`);
   }
   // At the end SQLite does not say which row has failed. With each row checked at once, it is the first one that does
   // not find what it refers to.
   const order = byDependence(fixtures.rows, project);
-  const inOrder = order.map((i) => rows.steps[i]!);
+  const inOrder = order.map((i) => rows[i]!);
   const blamed = await written(inOrder, first, executionFor(target, database));
-  const { at, table } = fixtures.rows[order[blamed?.at ?? 0]!]!;
-  return { at, message: `${table}: a column refers to a row that is not there` };
+  // Another program may have written meanwhile what was missing.
+  if (blamed === null) return done;
+  const row = fixtures.rows[order[blamed.at]!]!;
+  return refused(row, `${row.table}: a column refers to a row that is not there`);
 }
 
 /** A database that checks foreign keys at the end of each batch. */
@@ -101,35 +115,35 @@ class ForeignKeysLast {
 
 async function newUsers(
   users: readonly FixtureUser[],
-  { database, platform, hash, isForced }: FixtureTarget,
-): Promise<Unwritten | { readonly statements: readonly Statement[] }> {
+  { database, hash, isForced }: FixtureTarget,
+): Promise<Unwritten | readonly ImportedUser[]> {
   const wrong = users.find(({ email }) => !isEmail(email));
   if (wrong !== undefined)
-    return {
-      at: wrong.at,
-      message: `${wrong.name}: expected an email of the form local@domain.tld, not ${wrong.email}`,
-    };
+    return refused(
+      wrong,
+      `${shown(wrong.name)}: expected an email of the form local@domain.tld, not ${shown(wrong.email)}`,
+    );
   const ids = users.map(({ name }) => name);
   const keys = users.map(({ email }) => emailKey(email));
   const twice = users.find((_, i) => keys.indexOf(keys[i]!) < i);
-  if (twice !== undefined) return { at: twice.at, message: `${twice.name}: another user has the same address` };
+  if (twice !== undefined) return refused(twice, `${shown(twice.name)}: another user has the same address`);
   const there = await ask(database, usersAmong(ids, keys));
-  const isThere = ({ name, email }: FixtureUser) =>
-    there.some(({ id, emailKey: key }) => id === name || key === emailKey(email));
+  const withAddress = users.find(({ name, email }) =>
+    there.some(({ id, emailKey: key }) => id !== name && key === emailKey(email)),
+  );
+  if (withAddress !== undefined)
+    return refused(withAddress, `${shown(withAddress.name)}: the address is that of another user`);
+  const isThere = ({ name }: FixtureUser) => there.some(({ id }) => id === name);
   const known = users.find(isThere);
-  if (known !== undefined && !isForced) return { at: known.at, message: `${known.name}: there is such a user already` };
+  if (known !== undefined && !isForced) return refused(known, `${shown(known.name)}: there is such a user already`);
   const missing = users.filter((user) => !isThere(user));
-  const imported = missing.map(async ({ name, email, role, emailVerified, disabled, password }) => ({
-    id: name,
-    email,
-    emailKey: emailKey(email),
-    role,
-    emailVerified,
-    disabled,
-    passwordHash: password === null ? null : await hash(password),
-  }));
-  const all = await Promise.all(imported);
-  return { statements: all.length === 0 ? [] : [importUsers(all, platform.clock.now(), "cli")] };
+  const all: ImportedUser[] = [];
+  // One after the other, as the hasher refuses more than a few dozen at once.
+  for (const { name, email, role, emailVerified, disabled, password } of missing) {
+    const passwordHash = password === null ? null : await hash(password);
+    all.push({ id: name, email, emailKey: emailKey(email), role, emailVerified, disabled, passwordHash });
+  }
+  return all;
 }
 
 const hourMs = 3_600_000;
@@ -148,23 +162,20 @@ async function inFullTable(
     const known = project.schema.tables.get(table);
     if (known === undefined) continue;
     const [found] = await database.query([anyRow(known)]);
-    if (found!.rows.length > 0) return { at, message: `${table} has rows already: --force writes all the same` };
+    if (found!.rows.length > 0) return refused({ at }, `${table} has rows already: --force writes all the same`);
   }
   return null;
 }
 
-function steps(
-  rows: readonly FixtureRow[],
-  target: FixtureTarget,
-): Unwritten | { readonly steps: readonly WriteStep[] } {
+function steps(rows: readonly FixtureRow[], target: FixtureTarget): Unwritten | readonly WriteStep[] {
   const execution = executionFor(target, target.database);
   const made: WriteStep[] = [];
   for (const { at, table, values } of rows) {
     const step = stepOf(table, values, target, execution);
-    if (isRefusal(step)) return { at, message: `${table}: ${step.message}` };
+    if (isRefusal(step)) return refused({ at }, `${shown(table)}: ${step.message}`);
     made.push(step);
   }
-  return { steps: made };
+  return made;
 }
 
 function stepOf(

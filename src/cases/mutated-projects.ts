@@ -145,17 +145,25 @@ export function isEquivalent({ project: mutated }: Pick<MutatedProject, "project
     for (const action of ["read", "create", "update", "delete"] as const)
       pairs.push([rules[action], others[action], { table, kind: action }]);
     // A version is shown where both rules admit it.
-    const ofHistory = ({ read, history }: TableRules): Expression => ({ kind: "and", terms: [read, history] });
+    const ofHistory = ({ read, history }: TableRules) => all(read, history);
     pairs.push([ofHistory(rules), ofHistory(others), { table, kind: "history" }]);
     for (const [column, { read, write }] of rules.columns) {
       const other = others.columns.get(column)!;
-      pairs.push([read, other.read, { table, kind: "column" }]);
-      if (write !== null && other.write !== null) pairs.push([write, other.write, { table, kind: "column" }]);
+      // The rule of a column is asked for rows alone that the rules of the table admit.
+      if (!isSame(read, other.read))
+        pairs.push([all(rules.read, read), all(others.read, other.read), { table, kind: "read" }]);
+      if (write === null || other.write === null || isSame(write, other.write)) continue;
+      for (const kind of ["create", "update"] as const)
+        pairs.push([all(rules[kind], write), all(others[kind], other.write), { table, kind }]);
     }
   }
   for (const [name, { rules }] of live.operations)
     pairs.push([rules.allow, mutated.operations.get(name)!.rules.allow, { table: null, kind: "operation" }]);
   return pairs.every(([one, other, about]) => isSame(one, other) || areAlike(one, other, about, tables));
+}
+
+function all(...terms: readonly Expression[]): Expression {
+  return { kind: "and", terms };
 }
 
 function isSame(one: Expression, other: Expression): boolean {

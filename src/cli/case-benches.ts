@@ -1,8 +1,6 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { type CaseFile, parseCaseFile } from "../cases/case-file.js";
+import type { CaseFile } from "../cases/case-file.js";
 import { caseServer } from "../cases/case-server.js";
-import { type Unwritten, writeFixtures } from "../cases/fixtures.js";
+import { writeFixtures } from "../cases/fixtures.js";
 import { type Bench, caseProblems } from "../cases/run-cases.js";
 import { databaseJournal } from "../metering/database-journal.js";
 import { nodeCipher } from "../node/cipher.js";
@@ -12,58 +10,15 @@ import type { ProjectDirectory } from "../node/project-directory.js";
 import { StderrLog } from "../node/stderr-log.js";
 import { systemClock, systemFetch, systemRandom } from "../node/system.js";
 import type { Platform } from "../platform/platform.js";
-import { type Problem, ProblemCollector, ProblemsError } from "../problems/problem.js";
+import { type Problem, ProblemsError } from "../problems/problem.js";
 import { parseSchema } from "../project/parse-schema.js";
 import { applySafe } from "../schema/apply.js";
 import { loadSchemaInForce } from "../schema/in-force.js";
 import type { LiveProject } from "../schema/live-project.js";
 import { createProjectSource } from "../schema/project-source.js";
 import { schemaYaml } from "../schema/pull/schema-yaml.js";
+import { problemOf } from "./case-files.js";
 import { unlessRefused } from "./command.js";
-
-/** Reads files of tests or of seeds. Throws ProblemsError with the problems of all of them. */
-export function readCaseFiles(paths: readonly string[]): readonly CaseFile[] {
-  const collector = new ProblemCollector();
-  const files = paths.flatMap((path) => {
-    const read = collector.read(() => readCaseFile(path));
-    return read === null ? [] : [read];
-  });
-  collector.end();
-  return files;
-}
-
-function readCaseFile(path: string): CaseFile {
-  const text = readText(path);
-  const parsed = parseCaseFile(path, text);
-  if ("problems" in parsed) throw new ProblemsError(parsed.problems);
-  return parsed;
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const message = code === "ENOENT" ? `there is no ${resolve(path)}` : `cannot be read (${code})`;
-    throw new ProblemsError([{ file: path, path: "", message }]);
-  }
-}
-
-/** The files of a directory whose names end so, in the order of their names. None where there is no such directory. */
-export function filesEnding(directory: string, ending: string): readonly string[] {
-  try {
-    const names = readdirSync(directory).filter((name) => name.endsWith(ending));
-    return names.sort().map((name) => join(directory, name));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-    throw error;
-  }
-}
-
-/** A row or a user that was not written, as a problem of its file. */
-export function problemOf({ at, message }: Unwritten): Problem {
-  return { file: at.file, line: at.line, path: "", message };
-}
 
 /** Benches for files of tests, each with a database of its own in memory, and what they are served from. */
 export interface Benches {
@@ -86,11 +41,9 @@ export async function openBenches(project: ProjectDirectory, files: readonly Cas
       opened.push(database);
       const { live, platform } = await servedFrom(database, project);
       const wrong = caseProblems(file, live);
-      const unwritten =
-        wrong.length > 0
-          ? null
-          : await writeFixtures(file, { database, project: live, platform, hash: async () => "", isForced: false });
-      problems.push(...wrong, ...(unwritten === null ? [] : [problemOf(unwritten)]));
+      const target = { database, project: live, platform, hash: async () => "", isForced: false };
+      const written = wrong.length > 0 ? null : await writeFixtures(file, target);
+      problems.push(...wrong, ...(written?.outcome === "refused" ? [problemOf(written)] : []));
       const longWork = () => ({ principal: "test", isKey: false, withinMs: 3_600_000 });
       const explaining = { database, platform, config: project.config, project: live, longWork };
       const server = caseServer(live, file.users, platform, project.config);

@@ -37,7 +37,7 @@ export function areAlike(one: Expression, other: Expression, about: RuleAbout, t
 
 type Value = Literal["value"];
 
-/** By the name of a column, or such as `auth.role`: the constants that the rules compare it with, and their neighbours. */
+/** By the name of a column, or such as `auth.email`: the constants that the rules compare it with, and their neighbours. */
 type Compared = ReadonlyMap<string, ReadonlySet<Value>>;
 
 function comparedIn(rules: readonly Expression[]): Compared {
@@ -63,10 +63,13 @@ function constantsOf(operand: Operand): readonly Value[] {
   if (operand.kind !== "literal") return [];
   const { value } = operand;
   if (typeof value === "bigint") return [value - 1n, value, value + 1n];
-  return typeof value === "number" ? [value - 1, value, value + 1] : [value];
+  if (typeof value === "number") return [value - 1, value, value + 1];
+  // In the order of texts, the empty one is before all others, and one that goes on is after what it begins with.
+  return typeof value === "string" ? [value, value, value, "", `${value}0`] : [value];
 }
 
 const now = 1_000_000n;
+const roles: readonly Value[] = ["user", "admin"];
 
 /** A row of a sample, by whose id its values are kept. `table` is null for the parameters of an operation. */
 interface SampleRow {
@@ -144,6 +147,7 @@ class World {
 
   #ofCaller(field: keyof AuthValues): Value {
     if (this.#chosen("the caller is anonymous", [true, ...Array<boolean>(7).fill(false)]) === true) return null;
+    if (field === "role") return this.#chosen("auth.role", roles);
     const name = `auth.${field}`;
     return this.#chosen(name, this.#poolOf(name, field === "email_verified" ? "boolean" : "text"));
   }

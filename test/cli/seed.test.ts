@@ -77,7 +77,11 @@ it("changes rows that are there with --force, and leaves their users", () => {
   expect(svc(["seed", "--dir", directory]).status).toBe(0);
   writeFileSync(join(directory, "seeds/1.yaml"), two.replace("n: 3", "n: 4").replace("shelf: 1, ", ""));
   writeFileSync(join(directory, "seeds/2.yaml"), one.replace("role: admin", "role: user"));
-  expect(svc(["seed", "--dir", directory, "--force"])).toMatchObject({ status: 0 });
+  const forced = svc(["seed", "--dir", directory, "--force"]);
+  expect(forced).toMatchObject({ status: 0, stdout: expect.stringContaining("wrote 0 users and 3 rows") });
+  writeFileSync(join(directory, "seeds/2.yaml"), "users:\n  eve: { email: Ada@example.com }\n");
+  const taken = svc(["seed", "--dir", directory, "--force"]);
+  expect(taken).toMatchObject({ status: 1, stderr: expect.stringContaining("2.yaml:2: eve: the address is that of") });
   expect(rowsOf(directory, things)).toMatchObject([
     { id: 1, n: 4 },
     { id: 2, shelf: 1 },
@@ -104,6 +108,12 @@ it.each([
   expect(stderr).toContain(message);
   expect(status).toBe(1);
   expect(rowsOf(directory, "SELECT id FROM _users UNION ALL SELECT id FROM things")).toEqual([]);
+});
+
+it("hashes more passwords than may wait at once", () => {
+  const users = Array.from({ length: 80 }, (_, i) => `  u${i}: { password: correct horse ${i} }`);
+  const directory = project({ "1.yaml": `users:\n${users.join("\n")}\nrows:\n` });
+  expect(svc(["seed", "--dir", directory])).toMatchObject({ status: 0, stdout: expect.stringContaining("80 users") });
 });
 
 it("says what is wrong with files by their lines, with exit code 2", () => {

@@ -83,7 +83,7 @@ describe.runIf(process.env.BINARY)("the single executable", () => {
     expect(refused).toMatchObject({
       status: 2,
       stdout: "",
-      stderr: expect.stringContaining("belongs to another user"),
+      stderr: expect.stringContaining("other users can write"),
     });
   });
 });

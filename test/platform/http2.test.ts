@@ -2,6 +2,7 @@ import { once } from "node:events";
 import {
   type ClientHttp2Session,
   type ClientHttp2Stream,
+  type ClientSessionOptions,
   connect,
   constants,
   type OutgoingHttpHeaders,
@@ -9,8 +10,10 @@ import {
 import { request as https } from "node:https";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
+import type { HttpBindings } from "@hono/node-server";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { createHttpServer } from "../../src/node/server/http-server.js";
+import { remoteAddress } from "../../src/node/server/http2.js";
 import { drained, listenAt } from "../../src/node/server/listening.js";
 import { certificate } from "../support/certificate.js";
 import { MemoryLog } from "../support/server.js";
@@ -31,8 +34,8 @@ async function served(options: Options = {}) {
   return { servers, port, url: `https://localhost:${port}` };
 }
 
-function client(url: string): ClientHttp2Session {
-  const session = connect(url, { rejectUnauthorized: false });
+function client(url: string, options: ClientSessionOptions = {}): ClientHttp2Session {
+  const session = connect(url, { ...options, rejectUnauthorized: false });
   session.on("error", () => {});
   onTestFinished(() => session.destroy());
   return session;
@@ -77,13 +80,59 @@ describe("HTTP/2", () => {
     ]);
   });
 
-  it("ends a request that does not arrive, and others of the connection go on", async () => {
-    const { url } = await served({ arrival: { maxMs: 100, lookEveryMs: 50 } });
+  it("cancels a request that does not arrive, also a refused one, and others of the connection go on", async () => {
+    const carriedOut: string[] = [];
+    const fetch = async (request: Request) => {
+      carriedOut.push(await request.text());
+      return new Response();
+    };
+    const { url } = await served({ arrival: { maxMs: 100, lookEveryMs: 50 }, fetch });
     const session = client(url);
-    const slow = session.request({ ":path": "/", ":method": "POST" });
-    slow.write("a");
-    expect((await answered(slow))[0]).toBe(408);
-    expect(await ask(session, { ":path": "/" })).toEqual([200, "GET / "]);
+    const post = { ":path": "/", ":method": "POST" };
+    const cancelled = [post, { ...post, host: "other.example", ":authority": "localhost" }].map((headers) => {
+      const stream = session.request(headers);
+      stream.on("error", () => {});
+      stream.resume();
+      stream.write("a");
+      return new Promise((done) => stream.once("close", () => done(stream.rstCode)));
+    });
+    expect(await Promise.all(cancelled)).toEqual([constants.NGHTTP2_CANCEL, constants.NGHTTP2_CANCEL]);
+    expect(await ask(session, post, "whole")).toEqual([200, ""]);
+    expect(carriedOut).toEqual(["whole"]);
+  });
+
+  it("answers in the error shape what is no request, and ignores an Expect that it does not know", async () => {
+    const { url } = await served();
+    const session = client(url);
+    const message = "the request is no HTTP that this server speaks";
+    const refused = JSON.stringify({ error: { code: "bad_request", message } });
+    expect(await ask(session, { ":method": "CONNECT", ":authority": "localhost" }, "")).toEqual([400, refused]);
+    expect(await ask(session, { ":path": "/", expect: "x" })).toEqual([200, "GET / "]);
+    const fields = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`x-${i}`, "1"]));
+    expect(await ask(session, { ":path": "/", ...fields })).toEqual([200, "GET / "]);
+    const long = Object.fromEntries(Array.from({ length: 5 }, (_, i) => [`x-${i}`, "a".repeat(30_000)]));
+    // Only before it knows the server's settings does the client send so much.
+    const early = client(url, { maxSendHeaderBlockLength: 1_000_000 });
+    expect((await ask(early, { ":path": "/", ...long }))[0]).toBe(431);
+  });
+
+  it("knows where a request came from when its connection has gone", async () => {
+    let gone = () => {};
+    const closed = new Promise<void>((done) => (gone = done));
+    let said: (address: string) => void = () => {};
+    const address = new Promise<string>((done) => (said = done));
+    const fetch = async (_: Request, env: HttpBindings) => {
+      await closed;
+      said(remoteAddress(env.incoming));
+      return new Response();
+    };
+    const { url } = await served({ fetch: fetch as never });
+    const session = client(url);
+    session.once("close", gone);
+    session.request({ ":path": "/" }).on("error", () => {});
+    await once(session, "remoteSettings");
+    session.ping(() => session.destroy());
+    expect(await address).toBe("127.0.0.1");
   });
 
   it("ends an answer of which the client takes nothing", async () => {
@@ -97,7 +146,10 @@ describe("HTTP/2", () => {
     expect(stream.rstCode).toBe(constants.NGHTTP2_CANCEL);
   });
 
-  it("closes a connection that takes too many requests back, and no other one", async () => {
+  it.each([
+    ["CANCEL", constants.NGHTTP2_CANCEL],
+    ["NO_ERROR", constants.NGHTTP2_NO_ERROR],
+  ])("closes a connection that cancels too many requests with %s, and no other one", async (_, code) => {
     const { url } = await served({ fetch: () => new Promise<Response>(() => {}) });
     const [session, other] = [client(url), client(url)];
     const kept = other.request({ ":path": "/" });
@@ -108,7 +160,7 @@ describe("HTTP/2", () => {
     for (let i = 0; i < 250 && !session.destroyed && !session.closed; i++) {
       const stream = session.request({ ":path": "/" });
       stream.on("error", () => {});
-      setImmediate(() => stream.close(constants.NGHTTP2_CANCEL));
+      setImmediate(() => stream.close(code));
       await new Promise((done) => stream.once("close", done));
     }
     expect((await goaway)[0]).toBe(constants.NGHTTP2_ENHANCE_YOUR_CALM);

@@ -1,17 +1,17 @@
 import { join } from "node:path";
 import { hashPassword, ownAddressProblem, passwordProblem } from "../../auth/passwords/passwords.js";
 import type { CaseFile } from "../../cases/case-file.js";
-import { type Unwritten, writeFixtures } from "../../cases/fixtures.js";
+import { type WrittenFixtures, writeFixtures } from "../../cases/fixtures.js";
 import { createArgon2 } from "../../node/passwords/argon2.js";
 import { type ProjectDirectory, readProject } from "../../node/project-directory.js";
 import { bringUpSchema } from "../../node/server/bring-up-schema.js";
 import { StderrLog } from "../../node/stderr-log.js";
 import { systemClock, systemRandom } from "../../node/system.js";
 import type { Database } from "../../platform/database.js";
-import { formatProblem, ProblemsError } from "../../problems/problem.js";
+import { formatProblem, ProblemsError, shown } from "../../problems/problem.js";
 import { loadSchemaInForce } from "../../schema/in-force.js";
 import { createProjectSource } from "../../schema/project-source.js";
-import { filesEnding, problemOf, readCaseFiles } from "../case-benches.js";
+import { filesEnding, problemOf, readCaseFiles } from "../case-files.js";
 import { type Command, RefusedError, UsageError, unlessRefused } from "../command.js";
 import { withDatabase } from "../local-database.js";
 
@@ -39,11 +39,12 @@ const seed: Command = {
       if (cases.length > 0) throw new ProblemsError([{ file, line: cases[0]!.at.line, path: "", message: noCases }]);
     const users = files.flatMap((each) => each.users);
     const rows = files.flatMap((each) => each.rows);
-    const unwritten = await withDatabase(project, (database) =>
+    const written = await withDatabase(project, (database) =>
       seeded({ users, rows }, project, database, flag("force")),
     );
-    if (unwritten !== null) throw new RefusedError(`nothing was written\n${formatProblem(problemOf(unwritten))}`);
-    console.log(`wrote ${users.length} users and ${rows.length} rows of ${paths.join(", ")}`);
+    if (written.outcome === "refused")
+      throw new RefusedError(`nothing was written\n${formatProblem(problemOf(written))}`);
+    console.log(`wrote ${written.users} users and ${written.rows} rows of ${paths.join(", ")}`);
     return 0;
   },
 };
@@ -58,7 +59,7 @@ async function seeded(
   project: ProjectDirectory,
   database: Database,
   isForced: boolean,
-): Promise<Unwritten | null> {
+): Promise<WrittenFixtures> {
   const { config } = project;
   const log = new StderrLog(config.log, systemClock);
   await bringUpSchema(project, database, log);
@@ -72,7 +73,7 @@ async function seeded(
   const unknown = rows.filter(({ table }) => !live.schema.tables.has(table));
   const problems = [
     ...wrong,
-    ...unknown.map(({ at, table }) => problemOf({ at, message: `there is no table ${table}` })),
+    ...unknown.map(({ at, table }) => problemOf({ at, message: `there is no table ${shown(table)}` })),
   ];
   if (problems.length > 0) throw new ProblemsError(problems);
   const hasher = createArgon2();

@@ -5,7 +5,8 @@ import { type ProjectDirectory, readProject } from "../../node/project-directory
 import { visible } from "../../problems/problem.js";
 import { schemaFile } from "../../project/file-names.js";
 import { withLines } from "../../project/lines/with-lines.js";
-import { filesEnding, openBenches, readCaseFiles } from "../case-benches.js";
+import { openBenches } from "../case-benches.js";
+import { filesEnding, readCaseFiles } from "../case-files.js";
 import { type Command, type ExitCode, UsageError } from "../command.js";
 
 const ending = ".test.yaml";
@@ -136,7 +137,7 @@ function asJson({ count, failures, judged, isWhole }: Tested) {
   });
   return {
     cases: count,
-    failures: failures.map(({ failed: { at, name }, found }) => ({ ...at, name, found })),
+    failures: failures.map(({ failed: { at, name }, found, why }) => ({ ...at, name, found, why })),
     undecided: isWhole ? null : (survivors ?? null),
     mutants: isWhole && judged !== null ? { noticed: judged.noticed, survivors } : null,
   };

@@ -12,11 +12,13 @@ import { Refusal } from "../../http/refusal.js";
 
 /** How many requests of one connection are answered at once. */
 const streamsMax = 100;
-/** How many requests a client may take back in `resetsWithinMs` before its connection is closed (CVE-2023-44487). */
+/** How many requests a client may cancel in `resetsWithinMs` before its connection is closed (CVE-2023-44487). */
 const resetsMax = 200;
 const resetsWithinMs = 10_000;
 /** After how long a connection without requests is closed. */
 const idleMs = 60_000;
+/** How many header fields a request may have. It is Node's default for HTTP/1.1. */
+const fieldsMax = 2_000;
 
 /** What HTTP/2 has in common with HTTP/1.1 on the same server. */
 export interface Http2Options {
@@ -29,25 +31,33 @@ export interface Http2Options {
 }
 
 const sessions = new WeakMap<object, Set<ServerHttp2Session>>();
+const addresses = new WeakMap<object, string>();
 
 /**
  * Answers connections of an HTTPS server by HTTP/2 (RFC 9113) where the client chooses it in the TLS handshake. The
- * others go on to be HTTP/1.1.
+ * others continue with HTTP/1.1.
  */
 export function takeHttp2(server: HttpsServer, options: Http2Options): void {
-  const { headerBytesMax } = options;
-  const settings = { maxConcurrentStreams: streamsMax, maxHeaderListSize: headerBytesMax };
-  const http2 = createServer({ settings }, (incoming, outgoing) => listen(incoming, outgoing, options));
+  const settings = { maxConcurrentStreams: streamsMax, maxHeaderListSize: options.headerBytesMax };
+  const http2 = createServer({ settings, maxHeaderListPairs: fieldsMax }, (incoming, outgoing) =>
+    answerRequest(incoming, outgoing, options),
+  );
   const open = new Set<ServerHttp2Session>();
   sessions.set(server, open);
   http2.on("session", (session) => {
     open.add(session);
     session.once("close", () => open.delete(session));
     session.setTimeout(idleMs, () => session.close());
+    session.on("stream", (stream) => boundStream(stream, options));
     boundResets(session);
   });
-  // A broken connection is its client's matter.
+  // Without a listener, the error of one connection would end the process.
   http2.on("sessionError", () => {});
+  http2.on("connect", (_: Http2ServerRequest, outgoing: Http2ServerResponse) => refuse(outgoing, noTunnel));
+  // As over HTTP/1.1, an unknown Expect header is ignored.
+  http2.on("checkExpectation", (incoming: Http2ServerRequest, outgoing: Http2ServerResponse) => {
+    answerRequest(incoming, outgoing, options);
+  });
   const http1 = server.listeners("secureConnection") as ((socket: TLSSocket) => void)[];
   server.removeAllListeners("secureConnection");
   server.on("secureConnection", (socket: TLSSocket) => {
@@ -64,68 +74,77 @@ export function endHttp2(server: object): void {
   for (const session of sessions.get(server) ?? []) session.close();
 }
 
-function listen(incoming: Http2ServerRequest, outgoing: Http2ServerResponse, options: Http2Options): void {
-  const { stream } = incoming;
-  // The compatibility layer of Node reports the errors of a stream to it, and somebody has to hear them.
-  stream.on("error", () => {});
-  const refusal = hostRefusal(incoming);
-  if (refusal !== null) {
-    refuse(outgoing, refusal);
-    return;
-  }
-  const onLate = () => {
-    if (hasArrived(stream)) return;
-    if (stream.headersSent) {
-      stream.close(constants.NGHTTP2_CANCEL);
-      return;
-    }
-    refuse(outgoing, tooSlow);
-    // A reset at once could overtake the refusal.
-    late = setTimeout(onLate, options.arrivalMs);
-  };
-  let late = setTimeout(onLate, options.arrivalMs);
+/** The IP address that a request comes from, also after its connection has ended. */
+export function remoteAddress(incoming: { readonly socket: { readonly remoteAddress?: string | undefined } }): string {
+  return addresses.get(incoming) ?? incoming.socket.remoteAddress ?? "unknown";
+}
+
+function answerRequest(incoming: Http2ServerRequest, outgoing: Http2ServerResponse, options: Http2Options): void {
+  const address = incoming.socket.remoteAddress;
+  if (address !== undefined) addresses.set(incoming, address);
+  const refusal = hostRefusal(incoming) ?? sizeRefusal(incoming, options);
+  if (refusal === null) options.answer(incoming, outgoing);
+  else refuse(outgoing, refusal);
+}
+
+/** Cancels a request that does not arrive in time, and one whose client takes nothing of its answer. */
+function boundStream(stream: ServerHttp2Stream, { arrivalMs, stalledMs }: Http2Options): void {
+  const late = setTimeout(() => {
+    if (!hasArrived(stream)) stream.close(constants.NGHTTP2_CANCEL);
+  }, arrivalMs);
   stream.once("close", () => clearTimeout(late));
   const onStall = () => {
     if (stream.writableLength > 0) stream.close(constants.NGHTTP2_CANCEL);
-    else stream.setTimeout(options.stalledMs, onStall);
+    else stream.setTimeout(stalledMs, onStall);
   };
-  stream.setTimeout(options.stalledMs, onStall);
-  options.answer(incoming, outgoing);
+  stream.setTimeout(stalledMs, onStall);
 }
 
 function hasArrived(stream: ServerHttp2Stream): boolean {
   return stream.destroyed || stream.readableEnded || stream.state.remoteClose === 1;
 }
 
-const tooSlow = new Refusal("bad_request", "the request took too long to arrive", { status: 408 });
+const noTunnel = new Refusal("bad_request", "the request is no HTTP that this server speaks");
 const noHost = new Refusal("bad_request", "the request names no host in :authority");
 const otherHost = new Refusal("bad_request", "the header Host is another than :authority");
 
-/** A Host header has to be the same as `:authority`, or a server in front may have decided by the other one. */
+/** A Host header has to be the same as `:authority`, because a server in front may have decided by either. */
 function hostRefusal({ authority, rawHeaders }: Http2ServerRequest): Refusal | null {
   if (!authority) return noHost;
   const hosts = rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]!.toLowerCase() === "host");
   return hosts.every((host) => host === authority) ? null : otherHost;
 }
 
-/** Answers a request with a refusal. The rest of its body is dropped. */
+function sizeRefusal({ rawHeaders }: Http2ServerRequest, { headerBytesMax }: Http2Options): Refusal | null {
+  const bytes = rawHeaders.reduce((sum, text) => sum + text.length, 0);
+  return bytes > headerBytesMax
+    ? new Refusal("bad_request", `the head is over ${headerBytesMax} bytes`, { status: 431 })
+    : null;
+}
+
+/** Answers a request with a refusal, and drops its body. */
 function refuse(outgoing: Http2ServerResponse, refusal: Refusal): void {
   const response = refusal.toResponse();
   void response.text().then((body) => {
-    if (outgoing.stream.destroyed) return;
+    if (outgoing.stream.destroyed || outgoing.headersSent) return;
     outgoing.writeHead(response.status, Object.fromEntries(response.headers));
     outgoing.end(body);
     outgoing.stream.resume();
   });
 }
 
-/** Closes a connection whose client takes too many requests back. */
+/** Closes a connection whose client cancels too many requests. */
 function boundResets(session: ServerHttp2Session): void {
   let sinceMs = 0;
   let resets = 0;
   session.on("stream", (stream) => {
+    let isAnswered = false;
+    // Node also ends a stream that its client has reset.
+    stream.once("finish", () => {
+      isAnswered = !stream.closed;
+    });
     stream.once("close", () => {
-      if (stream.rstCode === constants.NGHTTP2_NO_ERROR) return;
+      if (isAnswered) return;
       const nowMs = performance.now();
       if (nowMs - sinceMs > resetsWithinMs) {
         sinceMs = nowMs;

@@ -1,17 +1,16 @@
 import { createHash, randomBytes } from "node:crypto";
 import {
-  chmodSync,
   lstatSync,
   mkdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   type Stats,
-  statSync,
   writeFileSync,
 } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 
 /** The files that the binary contains, in the order in which their bytes follow each other. */
 export interface Manifest {
@@ -36,8 +35,11 @@ export class UnpackError extends Error {
  * Specification).
  */
 export function cacheFolder(environment: NodeJS.ProcessEnv): string {
-  const { SVC_CACHE_DIR, XDG_CACHE_HOME } = environment;
-  return SVC_CACHE_DIR || join(XDG_CACHE_HOME || join(homedir(), ".cache"), "svc");
+  const { SVC_CACHE_DIR, XDG_CACHE_HOME = "" } = environment;
+  if (SVC_CACHE_DIR) return resolve(SVC_CACHE_DIR);
+  const folder = isAbsolute(XDG_CACHE_HOME) ? XDG_CACHE_HOME : join(homedir(), ".cache");
+  if (isAbsolute(folder)) return join(folder, "svc");
+  throw new UnpackError("HOME is not set, so there is no folder to unpack the program into: SVC_CACHE_DIR names one");
 }
 
 /**
@@ -45,33 +47,40 @@ export function cacheFolder(environment: NodeJS.ProcessEnv): string {
  * there, or were changed, they are unpacked. `bytes` gives their contents one after the other. Throws UnpackError where
  * the cache folder belongs to somebody else or cannot be written.
  */
-export function unpacked(cache: string, manifest: Manifest, bytes: () => Uint8Array): string {
+export function unpacked(given: string, manifest: Manifest, bytes: () => Uint8Array): string {
   const name = `${manifest.release}-${sha256(JSON.stringify(manifest)).slice(0, 32)}`;
-  const folder = join(cache, name);
   try {
-    makeOwn(cache);
+    const cache = ownFolder(given);
+    const folder = join(cache, name);
     if (isWhole(folder, manifest)) return folder;
     replace(folder, join(cache, `.${name}-${randomBytes(8).toString("hex")}`), manifest, bytes());
+    if (isWhole(folder, manifest)) return folder;
+    throw new UnpackError(`${folder} was changed while it was written`);
   } catch (error) {
     if (error instanceof UnpackError || (error as NodeJS.ErrnoException).code === undefined) throw error;
     const { message } = error as Error;
     throw new UnpackError(
-      `the program has to be unpacked into ${cache} once, and that fails: ${message}. SVC_CACHE_DIR names another folder`,
+      `the program has to be unpacked into ${given} once, and that fails: ${message}. SVC_CACHE_DIR names another folder`,
     );
   }
-  if (isWhole(folder, manifest)) return folder;
-  throw new UnpackError(`${folder} was changed while it was written`);
 }
 
-/** Makes the cache folder, for its user alone. Throws UnpackError if somebody else could put files into it. */
-function makeOwn(cache: string): void {
-  mkdirSync(cache, { recursive: true, mode: 0o700 });
-  const found = statSync(cache);
-  if (!isOwn(found))
-    throw new UnpackError(
-      `${cache} belongs to another user, who could change the program: SVC_CACHE_DIR names another folder`,
-    );
-  if ((found.mode & 0o077) !== 0) chmodSync(cache, 0o700);
+/**
+ * Makes the cache folder, for its user alone, and returns its real path, on which no symbolic link is any more. Throws
+ * UnpackError if somebody else could put files into it.
+ */
+function ownFolder(given: string): string {
+  mkdirSync(given, { recursive: true, mode: 0o700 });
+  const cache = realpathSync(given);
+  if (isOurs(lstatSync(cache))) return cache;
+  throw new UnpackError(
+    `other users can write to ${cache}, and so could change the program: SVC_CACHE_DIR names another folder`,
+  );
+}
+
+/** Whether an entry is a folder into which nobody else can write. */
+function isOurs(found: Stats): boolean {
+  return found.isDirectory() && isOwn(found) && (found.mode & 0o022) === 0;
 }
 
 function isOwn({ uid }: Stats): boolean {
@@ -80,8 +89,8 @@ function isOwn({ uid }: Stats): boolean {
 
 function isWhole(folder: string, { files }: Manifest): boolean {
   try {
-    const found = lstatSync(folder);
-    if (!found.isDirectory() || !isOwn(found) || (found.mode & 0o022) !== 0) return false;
+    const folders = new Set(files.flatMap(({ path }) => foldersOf(path)));
+    if (![...folders].every((path) => isOurs(lstatSync(join(folder, path))))) return false;
     return files.every(({ path, size, hash }) => {
       const file = join(folder, path);
       const there = lstatSync(file);
@@ -90,6 +99,12 @@ function isWhole(folder: string, { files }: Manifest): boolean {
   } catch {
     return false;
   }
+}
+
+/** The folders that a path is in, from the outermost on, which is `.`. */
+function foldersOf(path: string): readonly string[] {
+  const parent = dirname(path);
+  return parent === "." ? ["."] : [...foldersOf(parent), parent];
 }
 
 /**
@@ -120,7 +135,8 @@ function tryRename(from: string, to: string): boolean {
     renameSync(from, to);
     return true;
   } catch (error) {
-    if (["ENOTEMPTY", "EEXIST", "ENOENT"].includes((error as NodeJS.ErrnoException).code ?? "")) return false;
+    if (["ENOTEMPTY", "EEXIST", "ENOTDIR", "ENOENT"].includes((error as NodeJS.ErrnoException).code ?? ""))
+      return false;
     throw error;
   }
 }

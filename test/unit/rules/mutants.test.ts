@@ -85,6 +85,7 @@ describe("areAlike", () => {
     ["exists(members m where m.who = auth.id)", "exists(members o where o.who = auth.id and auth.id is not null)"],
     ["new.a = old.a and row.a = 'x'", "new.a = old.a and old.a = 'x'"],
     ["row.n < 5", "not (row.n >= 5)"],
+    ["auth.role in ('user', 'admin')", "auth.id is not null"],
     ["row.a = 'x' or exists(t o where o.id = row.id and o.a = 'x')", "exists(t o where o.id = row.id and o.a = 'x')"],
   ])("%s is %s", (one, other) => {
     expect(alike(one, other)).toBe(true);
@@ -99,6 +100,9 @@ describe("areAlike", () => {
     ["row.a = 'x'", "old.a = 'x'"],
     ["auth.role = 'admin'", "auth.role = 'admin' or auth.id is null"],
     ["row.b", "row.b is not null"],
+    ["row.a >= '2024-01-01' and row.b", "row.b and row.a is not null"],
+    ["row.a < '2024' and row.b", "row.b and row.a is not null"],
+    ["row.a in ('free', 'b')", "row.a is not null"],
     ["new.a = 'x' or exists(t o where o.id = new.id and o.a = 'x')", "exists(t o where o.id = new.id and o.a = 'x')"],
     [
       "exists(members m where m.t = row.a and exists(t o where o.id = m.who and o.n = 7 and o.a = auth.id and o.b))",
