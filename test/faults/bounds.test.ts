@@ -261,7 +261,10 @@ it("a row of 4 MB", async () => {
 
 it("a first pull beside rows of 1 MB of others", async () => {
   const body = JSON.stringify({ tables: { docs: { select: ["id"] } }, checkpoint: null, limit: 10 });
-  row(`a first pull beside ${longRows} rows of 1 MB of others, 4 at once`, await under(4, post("/api/_svc/pull", body, ada)));
+  row(
+    `a first pull beside ${longRows} rows of 1 MB of others, 4 at once`,
+    await under(4, post("/api/_svc/pull", body, ada)),
+  );
 });
 
 it("steps that would make large values", async () => {
