@@ -132,12 +132,12 @@ export function parseCaseFile(file: string, text: string): CaseFile | { readonly
   const cases = parsed.output.cases ?? [];
   const lineOf = lines(text);
   const problems: Problem[] = [];
-  const made = cases.map((each, i) => {
+  const made = cases.flatMap((each, i): readonly Case[] => {
     const path = ["cases", String(i)];
     const found = caseOf(each, { file, line: lineOf(path) });
-    if ("message" in found)
-      problems.push({ file, path: dottedPath([...path, ...found.steps]), message: found.message });
-    return found;
+    if (!(found instanceof Misplaced)) return [found];
+    problems.push({ file, path: dottedPath([...path, ...found.steps]), message: found.message });
+    return [];
   });
   if (users.has("anonymous"))
     problems.push({ file, path: "users.anonymous", message: "anonymous stands for a caller who is not signed in" });
@@ -155,7 +155,7 @@ export function parseCaseFile(file: string, text: string): CaseFile | { readonly
         values,
       })),
     ),
-    cases: made as readonly Case[],
+    cases: made,
   };
 }
 
@@ -183,18 +183,21 @@ function userOf(name: string, given: NonNullable<v.InferOutput<typeof user>>, at
   return { at, name, email, role, emailVerified: email_verified, disabled, password: password ?? null };
 }
 
-interface Misplaced {
-  readonly steps: readonly string[];
-  readonly message: string;
+/** What is wrong with a case, and the steps that lead from it to the place. */
+class Misplaced {
+  constructor(
+    readonly message: string,
+    readonly steps: readonly string[] = [],
+  ) {}
 }
 
 function caseOf(given: v.InferOutput<typeof oneCase>, at: Written): Case | Misplaced {
   const deed = deedOf(given.do);
-  if ("message" in deed) return { ...deed, steps: ["do", ...deed.steps] };
+  if (deed instanceof Misplaced) return new Misplaced(deed.message, ["do", ...deed.steps]);
   const expected = expectedOf(given);
-  if ("message" in expected) return expected;
+  if (expected instanceof Misplaced) return expected;
   if (expected.kind === "sees" && deed.kind !== "list" && deed.kind !== "history")
-    return { steps: ["sees"], message: "only a list or a history shows several rows: write allow or deny" };
+    return new Misplaced("only a list or a history shows several rows: write allow or deny", ["sees"]);
   const { name = null, as } = given;
   return { at, name, as: as === "anonymous" ? null : as, deed, expected };
 }
@@ -214,13 +217,13 @@ const kinds = Object.keys(membersOf) as readonly Deed["kind"][];
 
 function deedOf(given: v.InferOutput<typeof deed>): Deed | Misplaced {
   const [kind, ...others] = kinds.filter((each) => given[each] !== undefined);
-  if (kind === undefined || others.length > 0) return { steps: [], message: `expected one of ${kinds.join(", ")}` };
+  if (kind === undefined || others.length > 0) return new Misplaced(`expected one of ${kinds.join(", ")}`);
   const { needed, allowed } = membersOf[kind] as { needed: readonly string[]; allowed: readonly string[] };
   const { [kind]: on, ...members } = given;
   const missing = needed.find((name) => !Object.hasOwn(members, name));
-  if (missing !== undefined) return { steps: [], message: `${kind} needs ${missing}` };
+  if (missing !== undefined) return new Misplaced(`${kind} needs ${missing}`);
   const other = Object.keys(members).find((name) => ![...needed, ...allowed].includes(name));
-  if (other !== undefined) return { steps: [other], message: `${kind} takes no ${other}` };
+  if (other !== undefined) return new Misplaced(`${kind} takes no ${other}`, [other]);
   const { key = null, values = {}, set = {}, query = {}, params = {} } = given;
   const table = on as string;
   switch (kind) {
@@ -242,7 +245,7 @@ function deedOf(given: v.InferOutput<typeof deed>): Deed | Misplaced {
 
 function expectedOf({ allow, deny, sees }: v.InferOutput<typeof oneCase>): Expected | Misplaced {
   const given = [allow, deny, sees].filter((each) => each !== undefined);
-  if (given.length !== 1) return { steps: [], message: "expected one of allow, deny and sees" };
+  if (given.length !== 1) return new Misplaced("expected one of allow, deny and sees");
   if (sees !== undefined) return { kind: "sees", keys: sees };
   if (allow !== undefined) return { kind: "allow", columns: allow === true ? null : allow.columns };
   if (deny === true) return { kind: "deny", code: null, columns: null };

@@ -116,6 +116,21 @@ describe("HTTP/2", () => {
     expect((await ask(early, { ":path": "/", ...long }))[0]).toBe(431);
   });
 
+  it("keeps no connection whose requests were answered before their bodies were read", async () => {
+    const { url, servers } = await served({ fetch: () => new Response("no", { status: 413 }) });
+    const open = () => new Promise((done) => servers[0]!.getConnections((_, count) => done(count)));
+    for (let i = 0; i < 20; i++) {
+      const session = client(url);
+      const stream = session.request({ ":path": "/", ":method": "POST" });
+      stream.end("a".repeat(300_000));
+      stream.on("error", () => {});
+      await once(stream, "response");
+      stream.resume();
+      session.destroy();
+    }
+    await expect.poll(open).toBe(0);
+  });
+
   it("knows where a request came from when its connection has gone", async () => {
     let gone = () => {};
     const closed = new Promise<void>((done) => (gone = done));

@@ -16,7 +16,9 @@ const streamsMax = 100;
 const resetsMax = 200;
 const resetsWithinMs = 10_000;
 /** After how long a connection without requests is closed. */
-const idleMs = 60_000;
+const idleMs = 30_000;
+/** How long a connection without requests has to close by itself. */
+const lingerMs = 200;
 /** How many header fields a request may have. It is Node's default for HTTP/1.1. */
 const fieldsMax = 2_000;
 
@@ -30,7 +32,15 @@ export interface Http2Options {
   readonly stalledMs: number;
 }
 
-const sessions = new WeakMap<object, Set<ServerHttp2Session>>();
+/** A connection, with the number of its requests in progress. */
+interface Connection {
+  readonly session: ServerHttp2Session;
+  readonly socket: TLSSocket;
+  requests: number;
+}
+
+/** By server. */
+const connections = new WeakMap<object, Set<Connection>>();
 const addresses = new WeakMap<object, string>();
 
 /**
@@ -42,13 +52,19 @@ export function takeHttp2(server: HttpsServer, options: Http2Options): void {
   const http2 = createServer({ settings, maxHeaderListPairs: fieldsMax }, (incoming, outgoing) =>
     answerRequest(incoming, outgoing, options),
   );
-  const open = new Set<ServerHttp2Session>();
-  sessions.set(server, open);
+  const open = new Set<Connection>();
+  connections.set(server, open);
+  let accepted: TLSSocket;
   http2.on("session", (session) => {
-    open.add(session);
-    session.once("close", () => open.delete(session));
-    session.setTimeout(idleMs, () => session.close());
-    session.on("stream", (stream) => boundStream(stream, options));
+    const connection: Connection = { session, socket: accepted, requests: 0 };
+    open.add(connection);
+    accepted.once("close", () => open.delete(connection));
+    session.setTimeout(idleMs, () => end(connection));
+    session.on("stream", (stream) => {
+      connection.requests++;
+      stream.once("close", () => connection.requests--);
+      boundStream(stream, options);
+    });
     boundResets(session);
   });
   // Without a listener, the error of one connection would end the process.
@@ -61,8 +77,10 @@ export function takeHttp2(server: HttpsServer, options: Http2Options): void {
   const http1 = server.listeners("secureConnection") as ((socket: TLSSocket) => void)[];
   server.removeAllListeners("secureConnection");
   server.on("secureConnection", (socket: TLSSocket) => {
-    if (socket.alpnProtocol === "h2") http2.emit("connection", socket);
-    else for (const each of http1) each.call(server, socket);
+    if (socket.alpnProtocol === "h2") {
+      accepted = socket;
+      http2.emit("connection", socket);
+    } else for (const each of http1) each.call(server, socket);
   });
 }
 
@@ -71,7 +89,16 @@ export const alpnProtocols: readonly string[] = ["h2", "http/1.1"];
 
 /** Lets the requests in progress end, and takes no more of them. */
 export function endHttp2(server: object): void {
-  for (const session of sessions.get(server) ?? []) session.close();
+  for (const connection of connections.get(server) ?? []) end(connection);
+}
+
+/**
+ * Closes a connection once its requests have ended. Of one without any, the socket is destroyed after what was written:
+ * where Node has stopped reading from it, it does not notice that the client has gone.
+ */
+function end({ session, socket, requests }: Connection): void {
+  session.close();
+  if (requests === 0) setTimeout(() => socket.destroy(), lingerMs);
 }
 
 /** The IP address that a request comes from, also after its connection has ended. */
