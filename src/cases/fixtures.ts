@@ -135,7 +135,8 @@ async function newUsers(
     return refused(withAddress, `${shown(withAddress.name)}: the address is that of another user`);
   const isThere = ({ name }: FixtureUser) => there.some(({ id }) => id === name);
   const known = users.find(isThere);
-  if (known !== undefined && !isForced) return refused(known, `${shown(known.name)}: there is such a user already`);
+  if (known !== undefined && !isForced)
+    return refused(known, `${shown(known.name)}: there is such a user already; --force leaves them as they are`);
   const missing = users.filter((user) => !isThere(user));
   const all: ImportedUser[] = [];
   // One after the other, as the hasher refuses more than a few dozen at once.

@@ -107,12 +107,12 @@ cases:
 
 /** What `svc init --demo` adds to svc.toml. */
 export const demoConfig = `
-# The files of public/ are at /. The console has an address of its own then.
+# The files of public/ are at /. The console has an address of its own then, which a start prints; 0 is any free port.
 [server]
 serve_dir = "public"
 
 [console]
-listen = "127.0.0.1:8790"
+listen = "127.0.0.1:0"
 `;
 
 /** What `svc init --demo` writes: seeds/demo.yaml. */
@@ -197,7 +197,7 @@ find_additional_modules = true
 rules = [{ type = "ESModule", globs = ["**/*.js"] }]
 
 [build]
-command = "npx svc worker build"
+command = "npx --no svc worker build"
 
 # The console's page, which Cloudflare serves by itself; empty with \`[console] enabled = false\` in svc.toml. Everything else
 # reaches the Worker, navigation of browsers too.

@@ -4,6 +4,7 @@ import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { type AddressInfo, createServer } from "node:net";
 import { dirname, join } from "node:path";
+import { isSea } from "node:sea";
 import { setTimeout as delay } from "node:timers/promises";
 import { consoleLines } from "../admin/console/announce.js";
 import { makeSetupLink } from "../auth/links/setup-link.js";
@@ -27,6 +28,7 @@ const upkeepMs = 60_000;
  */
 export async function serveWorker(project: ProjectDirectory, wantedPort: number): Promise<ExitCode> {
   const { config, schemaText, directory } = project;
+  if (isSea()) throw new RefusedError("wrangler runs under Node: install the package svc-server here, and use npx svc");
   if (!config.database.url.startsWith("file:"))
     throw new RefusedError("database.url: a Worker on a libSQL server needs no local D1: `svc serve` serves it");
   // wrangler looks for its configuration, its state and .dev.vars in the current directory.

@@ -35,6 +35,8 @@ const init: Command = {
   run: async ({ directory, positionals, flag }) => {
     const target = resolve(directory, positionals[0] ?? ".");
     if (flag("demo") && flag("worker")) throw new UsageError("--demo and --worker do not go together");
+    if (flag("worker") && isSea())
+      throw new RefusedError("a Worker's project needs the package svc-server: npm i svc-server");
     const files = projectFiles(target, { isWorker: flag("worker"), isDemo: flag("demo") });
     const taken = Object.keys(files).filter((file) => existsSync(join(target, file)));
     if (taken.length > 0)
@@ -113,7 +115,7 @@ function nextSteps(shown: string, written: readonly string[], { isWorker, isDemo
   const at = shown === "" ? "" : ` --dir ${shown}`;
   const worker = [
     "",
-    "For Cloudflare Workers, install wrangler and this package here (`npm i`), and then:",
+    "For Cloudflare Workers, install wrangler (`npm i`) and svc-server here, and then:",
     "",
     `  ${svc} worker dev${at}    serves it in a local workerd`,
     "",
