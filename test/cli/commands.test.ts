@@ -153,6 +153,11 @@ describe("what is loaded late", () => {
       "x-content-type-options": "nosniff",
     });
     answer.resume();
+    // The certificate is of another name than the address at which the command finds the project's server.
+    const asked = (args: readonly string[]) => commandLine(["health", ...args, "--dir", directory], "", { PORT: port });
+    const { port } = new URL(url);
+    expect(asked([])).toMatchObject({ status: 0, stderr: "" });
+    expect(asked(["--url", url])).toMatchObject({ status: 1, stderr: expect.stringContaining("self-signed") });
   });
 
   it("leaves a mail as a file", async () => {
