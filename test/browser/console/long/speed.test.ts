@@ -12,7 +12,8 @@ describeInChromium("the console's speed", (open) => {
     const session = await context.newCDPSession(page);
     await session.send("Network.enable");
     let bytes = 0;
-    session.on("Network.dataReceived", ({ encodedDataLength }) => {
+    // Over HTTP/2, the parts of an answer are reported without their encoded lengths.
+    session.on("Network.loadingFinished", ({ encodedDataLength }) => {
       bytes += encodedDataLength;
     });
     await session.send("Network.emulateNetworkConditions", {
