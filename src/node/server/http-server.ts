@@ -3,7 +3,6 @@ import type { Duplex } from "node:stream";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import { Refusal } from "../../http/refusal.js";
 import type { Log } from "../../platform/platform.js";
-import { alpnProtocols, takeHttp2 } from "./http2.js";
 
 /** For the URL and the headers: enough for a filter with 1000 values in the URL. */
 const headerBytesMax = 131_072;
@@ -31,7 +30,7 @@ export interface Certificate {
 }
 
 /** With which certificate and ciphers a server speaks TLS, from its start on and after its certificate was renewed. */
-export const tlsOptions = ({ cert, key }: Certificate) => ({ cert, key, ciphers, ALPNProtocols: [...alpnProtocols] });
+export const tlsOptions = ({ cert, key }: Certificate) => ({ cert, key, ciphers });
 
 /** What an HTTP server needs. */
 export interface HttpServerOptions {
@@ -79,7 +78,11 @@ export async function createHttpServer({
     headersTimeout: arrival.maxMs,
     connectionsCheckingInterval: arrival.lookEveryMs,
   };
-  const server = tls === null ? createServer(options, listener) : await secureServer(tls);
+  const server =
+    tls === null
+      ? createServer(options, listener)
+      : // Few servers speak TLS themselves.
+        (await import("node:https")).createServer({ ...options, ...tlsOptions(tls) }, listener);
   server.maxConnections = connectionsMax;
   let saidAtMs = Number.NEGATIVE_INFINITY;
   server.on("drop", () => {
@@ -99,14 +102,6 @@ export async function createHttpServer({
     server.emit("request", request, response);
   });
   return server;
-
-  /** Few servers speak TLS themselves. */
-  async function secureServer(certificate: Certificate): Promise<Server> {
-    const { createServer: createSecureServer } = await import("node:https");
-    const secure = createSecureServer({ ...options, ...tlsOptions(certificate) }, listener);
-    takeHttp2(secure, { answer, headerBytesMax, arrivalMs: arrival.maxMs, stalledMs });
-    return secure;
-  }
 }
 
 /**

@@ -11,7 +11,6 @@ import { consoleFiles } from "../console-files.js";
 import type { ProjectDirectory } from "../project-directory.js";
 import type { SurroundingsOptions } from "../surroundings.js";
 import { Backend } from "./backend.js";
-import { remoteAddress } from "./http2.js";
 import { Listeners } from "./listeners.js";
 import { drainMs } from "./listening.js";
 
@@ -90,7 +89,7 @@ function withoutConsoleBesidePages(config: Config): Config {
 function clientAddress(trustProxy: () => boolean, log: Log): AppOptions["clientAddress"] {
   let hasWarned = false;
   return ({ headers }, env) => {
-    const socket = remoteAddress((env as HttpBindings).incoming);
+    const socket = (env as HttpBindings).incoming.socket.remoteAddress ?? "unknown";
     const forwarded = headers.get("X-Forwarded-For");
     if (trustProxy()) return lastForwarded(forwarded) ?? socket;
     if (!hasWarned && forwarded !== null && isPrivateAddress(socket)) {
