@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { dottedPath } from "../problems/dotted-path.js";
 import type { Problem } from "../problems/problem.js";
-import { lineAt, lineStarts } from "../project/lines/located.js";
+import { linesIn } from "../project/lines/located.js";
 import { withLines } from "../project/lines/with-lines.js";
 import { yamlPlaces } from "../project/lines/yaml-places.js";
 import { readYaml } from "../project/read-yaml.js";
@@ -130,7 +130,8 @@ export function parseCaseFile(file: string, text: string): CaseFile | { readonly
   const users = parsed.output.users ?? new Map<string, v.InferOutput<typeof user>>();
   const rows = parsed.output.rows ?? new Map<string, null>();
   const cases = parsed.output.cases ?? [];
-  const lineOf = lines(text);
+  const lines = linesIn(text, yamlPlaces);
+  const lineOf = (steps: readonly string[]) => lines(steps) ?? 1;
   const problems: Problem[] = [];
   const made = cases.flatMap((each, i): readonly Case[] => {
     const path = ["cases", String(i)];
@@ -156,17 +157,6 @@ export function parseCaseFile(file: string, text: string): CaseFile | { readonly
       })),
     ),
     cases: made,
-  };
-}
-
-/** The line of a place in a YAML text. */
-function lines(text: string): (path: readonly string[]) => number {
-  const root = yamlPlaces(text);
-  const starts = lineStarts(text);
-  return (path) => {
-    let place = root;
-    for (const step of path) place = place.part(step) ?? place;
-    return lineAt(starts, place.offset);
   };
 }
 

@@ -30,7 +30,6 @@ export function caseServer(
   { usage, ...config }: Config,
 ): CaseServer {
   const byName = new Map(users.map((user) => [user.name, user]));
-  const served = { project };
   const services: ApiServices = {
     platform,
     config: { ...config, usage: { ...usage, enabled: false } },
@@ -38,14 +37,14 @@ export function caseServer(
       run: async (headers, act) => {
         const caller = callerOf(headers.get(header), byName);
         if (isRefusal(caller)) return caller;
-        return act({ caller, by: caller, schemaVersion: served.project.version }, platform.database);
+        return act({ caller, by: caller, schemaVersion: server.project.version }, platform.database);
       },
     },
     projects: {
-      current: () => served.project,
+      current: () => server.project,
       adopt: async () => {},
-      serving: () => served.project.source,
-      sources: async () => [served.project.source],
+      serving: () => server.project.source,
+      sources: async () => [server.project.source],
     },
     cursors: { cipher: platform.cipher(platform.random.bytes(32)), random: platform.random },
     meter: createMeter(null),
@@ -59,18 +58,14 @@ export function caseServer(
   app.route("/ops", operationRoutes(services));
   app.notFound(() => new Refusal("not_found", "no such resource").toResponse());
   app.onError((error) => services.failed(error).toResponse());
-  return {
-    get project() {
-      return served.project;
-    },
-    set project(next) {
-      served.project = next;
-    },
+  const server: CaseServer = {
+    project,
     answer: async (as, request) => {
       if (as !== null) request.headers.set(header, encodeURIComponent(as));
       return app.request(request);
     },
   };
+  return server;
 }
 
 function callerOf(as: string | null, users: ReadonlyMap<string, FixtureUser>): Caller | Refusal {

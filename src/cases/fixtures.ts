@@ -20,7 +20,7 @@ import { anyRow } from "../tables/sql/row.js";
 import type { WriteStatement } from "../tables/sql/write-statement.js";
 import { type WriteStep, writeStep } from "../tables/together/step.js";
 import { noServerStatements, writeTogether } from "../tables/together/together.js";
-import { conflictOf, upsertStep } from "../tables/together/upsert.js";
+import { conflictOf, type Upsert, type UpsertTargets, upsertStep } from "../tables/together/upsert.js";
 import type { FixtureRow, FixtureUser, Written } from "./case-file.js";
 
 /** Users and rows to be written, past the rules. */
@@ -171,20 +171,25 @@ async function inFullTable(
 function steps(rows: readonly FixtureRow[], target: FixtureTarget): Unwritten | readonly WriteStep[] {
   const execution = executionFor(target, target.database);
   const made: WriteStep[] = [];
+  const tables = new Map<string, TableTargets | Refusal>();
   for (const { at, table, values } of rows) {
-    const step = stepOf(table, values, target, execution);
+    const targets = tables.get(table) ?? targetsOf(table, target);
+    tables.set(table, targets);
+    const step = isRefusal(targets) ? targets : stepOf(targets, values, target, execution);
     if (isRefusal(step)) return refused({ at }, `${shown(table)}: ${step.message}`);
     made.push(step);
   }
   return made;
 }
 
-function stepOf(
-  name: string,
-  given: FixtureRow["values"],
-  { project, platform, isForced }: FixtureTarget,
-  execution: WriteExecution,
-): WriteStep | Refusal {
+/** What the rows of a table share: their access, also to change them, and the statements that were made for earlier rows. */
+interface TableTargets extends UpsertTargets {
+  /** By which values are read. */
+  readonly open: Access;
+  readonly keyed: Upsert;
+}
+
+function targetsOf(name: string, { project, platform }: FixtureTarget): TableTargets | Refusal {
   const table = project.schema.tables.get(name);
   if (table === undefined) return badRequest("there is no such table");
   if (isReadOnly(project, table)) return badRequest("the table can only be read");
@@ -199,16 +204,31 @@ function stepOf(
       nowSeconds: Math.floor(platform.clock.now() / 1000),
     }) as Access;
   const create = { ...accessTo("create"), callerOrNull: new Set<never>() };
-  const values = createValues(openTo(create), given, () => false);
+  const writes = new Memo<WriteStatement>(statementsBytesMax);
+  const columns = table.primaryKey.map((column) => table.columns.get(column)!);
+  return {
+    create: { access: create, writes },
+    update: { access: accessTo("update"), writes },
+    open: openTo(create),
+    keyed: { columns, onDuplicate: "update" },
+  };
+}
+
+/** Of the statements' keys alone. */
+const statementsBytesMax = 65_536;
+
+function stepOf(
+  targets: TableTargets,
+  given: FixtureRow["values"],
+  { isForced }: FixtureTarget,
+  execution: WriteExecution,
+): WriteStep | Refusal {
+  const { create, open, keyed } = targets;
+  const values = createValues(open, given, () => false);
   if (isRefusal(values)) return values;
-  const write = { access: create, writes: new Memo<WriteStatement>(0) };
-  const keyed = {
-    columns: table.primaryKey.map((column) => table.columns.get(column)!),
-    onDuplicate: "update",
-  } as const;
-  if (isForced && table.primaryKey.length > 0 && conflictOf(keyed, values) !== null)
-    return upsertStep(keyed, { create: write, update: { ...write, access: accessTo("update") } }, values, execution);
-  const insert = insertOf(write, values, execution);
+  if (isForced && keyed.columns.length > 0 && conflictOf(keyed, values) !== null)
+    return upsertStep(keyed, targets, values, execution);
+  const insert = insertOf(create, values, execution);
   return isRefusal(insert) ? insert : writeStep(insert, execution);
 }
 

@@ -41,13 +41,14 @@ interface RuleText {
 }
 
 /**
- * Every mutant of every rule, named condition and `allow` of an operation. Those with a rule that does not fit its
- * table are left out.
+ * The mutants of these kinds of every rule, named condition and `allow` of an operation. Those with a rule that does not
+ * fit its table are left out.
  */
-export function* mutatedProjects(live: LiveProject): Iterable<MutatedProject> {
+export function* mutatedProjects(live: LiveProject, changes: ReadonlySet<Mutant["change"]>): Iterable<MutatedProject> {
   const { conditions } = defineConditions(live.source.conditions, rowShapes(live.schema));
   for (const text of textsOf(live, conditions)) {
     for (const mutant of mutantsOf(text.text, conditions, text.parameters)) {
+      if (!changes.has(mutant.change)) continue;
       const { source, schema } = text.replaced(mutant.text);
       const project = projectWith(live, source, schema);
       if (project !== null) yield { ...placeOf(text, mutant, live), change: mutant.change, about: text.about, project };

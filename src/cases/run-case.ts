@@ -30,8 +30,8 @@ export interface Unexpected {
 export async function runCase(server: CaseServer, { as, deed, expected }: Case): Promise<Unexpected | null> {
   // Who asks for a page by its `limit` sees that page.
   const wantsAll = expected.kind === "sees" && !(deed.kind === "list" && deed.query.limit !== undefined);
-  const outcome = await outcomeOf(server, as, deed, wantsAll);
   const table = "table" in deed ? server.project.schema.tables.get(deed.table)! : null;
+  const outcome = await outcomeOf(server, { as, deed }, table, wantsAll);
   const words = ((): string | null => {
     switch (expected.kind) {
       case "allow":
@@ -50,8 +50,12 @@ function nothingSeen(deed: Deed, { rows }: Outcome): string | null {
   return deed.kind === "history" && deed.key !== null && rows.length === 0 ? "no version of the row is seen" : null;
 }
 
-async function outcomeOf(server: CaseServer, as: string | null, deed: Deed, wantsAll: boolean): Promise<Outcome> {
-  const table = "table" in deed ? server.project.schema.tables.get(deed.table)! : null;
+async function outcomeOf(
+  server: CaseServer,
+  { as, deed }: Pick<Case, "as" | "deed">,
+  table: Table | null,
+  wantsAll: boolean,
+): Promise<Outcome> {
   const rows: Row[] = [];
   let request = requestOf(deed, table);
   for (;;) {

@@ -106,7 +106,7 @@ export interface Judged {
 
 /**
  * Runs cases, of which none has failed, against each mutant of the rules. Mutants are noticed by the first case that
- * fails. With `changes`, only mutants of these kinds.
+ * fails. Only mutants of the kinds in `changes` are made.
  */
 export async function judgeMutants(
   benches: readonly Bench[],
@@ -115,8 +115,7 @@ export async function judgeMutants(
 ): Promise<Judged> {
   let noticed = 0;
   const survivors: MutatedProject[] = [];
-  for (const mutated of mutatedProjects(live)) {
-    if (!changes.has(mutated.change)) continue;
+  for (const mutated of mutatedProjects(live, changes)) {
     if (await isNoticed(benches, mutated)) noticed++;
     else if (!isEquivalent(mutated, live)) survivors.push(mutated);
   }

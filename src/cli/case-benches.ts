@@ -1,3 +1,4 @@
+import { currentProject } from "../assemble/current-project.js";
 import type { CaseFile } from "../cases/case-file.js";
 import { caseServer } from "../cases/case-server.js";
 import { writeFixtures } from "../cases/fixtures.js";
@@ -13,10 +14,9 @@ import type { Platform } from "../platform/platform.js";
 import { type Problem, ProblemsError } from "../problems/problem.js";
 import { parseSchema } from "../project/parse-schema.js";
 import { applySafe } from "../schema/apply.js";
-import { loadSchemaInForce } from "../schema/in-force.js";
 import type { LiveProject } from "../schema/live-project.js";
 import { createProjectSource } from "../schema/project-source.js";
-import { schemaYaml } from "../schema/pull/schema-yaml.js";
+import { withoutVirtualTables } from "../schema/pull/without-virtual.js";
 import { problemOf } from "./case-files.js";
 import { unlessRefused } from "./command.js";
 
@@ -59,31 +59,18 @@ export async function openBenches(project: ProjectDirectory, files: readonly Cas
 
 async function databaseOf(schemaText: string): Promise<EmbeddedDatabase> {
   const database = openLibsql({ path: ":memory:", synchronous: "normal" });
-  const outcome = await applySafe(database, withoutVirtual(schemaText), { now: systemClock.now() });
+  const schema = parseSchema(schemaText).schema!;
+  const hasVirtual = [...schema.tables.values()].some(({ virtual }) => virtual);
+  const text = hasVirtual ? withoutVirtualTables(schema) : schemaText;
+  const outcome = await applySafe(database, text, { now: systemClock.now() });
   if (outcome.outcome !== "refused") return database;
   await database.close();
   throw new ProblemsError("problems" in outcome ? outcome.problems : []);
 }
 
-/**
- * The schema without its virtual tables, because the file does not say how to make them, and without all triggers then,
- * which may name one.
- */
-function withoutVirtual(schemaText: string): string {
-  const schema = parseSchema(schemaText).schema!;
-  const all = [...schema.tables];
-  if (all.every(([, { virtual }]) => !virtual)) return schemaText;
-  const ordinary = all.filter(([, { virtual }]) => !virtual);
-  return schemaYaml({
-    ...schema,
-    tables: new Map(ordinary.map(([name, table]) => [name, { ...table, triggers: new Map() }])),
-  });
-}
-
 async function servedFrom(database: EmbeddedDatabase, { config }: ProjectDirectory) {
   const log = new StderrLog(config.log, systemClock);
-  const version = (await loadSchemaInForce(database))!.version;
-  const live = unlessRefused(await createProjectSource(config, database, log).current(version));
+  const live = unlessRefused(await currentProject(createProjectSource(config, database, log), database));
   const platform: Platform = {
     database,
     passwordHasher: createArgon2(),

@@ -23,7 +23,7 @@ import { applySafe } from "../../schema/apply.js";
 import { type Catalog, loadCatalog } from "../../schema/catalog.js";
 import { loadSchemaInForce } from "../../schema/in-force.js";
 import { proveOperations } from "../../schema/prove-operations.js";
-import { schemaYaml } from "../../schema/pull/schema-yaml.js";
+import { withoutVirtualTables } from "../../schema/pull/without-virtual.js";
 import { notFollowable } from "../../sync/followable.js";
 import { unservedExists } from "../../tables/plan/unserved-exists.js";
 import { listedByWords } from "../../tables/plan/way-words.js";
@@ -222,16 +222,11 @@ async function measuredThere(
   }
 }
 
-/**
- * Asks a new, empty database with the schema's tables. Virtual tables are left out, because the schema file does not
- * say how to make them. So are operations that name a virtual table, and all triggers, because they may name one.
- */
+/** Asks a new, empty database with the schema's ordinary tables. Operations that name a virtual table are left out. */
 async function measuredOfNew(schema: Schema): Promise<Omit<Measured, "warnings">> {
-  const ordinary = [...schema.tables].filter(([, { virtual }]) => !virtual);
-  const tables = new Map(ordinary.map(([name, table]) => [name, { ...table, triggers: new Map() }]));
   const database = openLibsql({ path: ":memory:", synchronous: "normal" });
   try {
-    await applySafe(database, schemaYaml({ ...schema, tables }), { now: 0 });
+    await applySafe(database, withoutVirtualTables(schema), { now: 0 });
     const isMissing = (name: string) =>
       [...schema.tables.values()].some((table) => table.virtual && table.name.toLowerCase() === name);
     const operations = new Map(

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { schemaVersion } from "../../auth/store/checks.js";
+import { currentProject } from "../../assemble/current-project.js";
 import { explain } from "../../explain/explain.js";
 import { parseExplainRequest } from "../../explain/explain-request.js";
 import { explanationText } from "../../explain/text.js";
@@ -9,7 +9,6 @@ import { databaseFile } from "../../node/database/database-file.js";
 import { type ProjectDirectory, readProject } from "../../node/project-directory.js";
 import { StderrLog } from "../../node/stderr-log.js";
 import { systemClock, systemRandom } from "../../node/system.js";
-import { ask } from "../../platform/query.js";
 import { createProjectSource } from "../../schema/project-source.js";
 import type { Explanation } from "../../wire/explanation.js";
 import { type Command, type Invocation, RefusedError, UsageError, unlessRefused } from "../command.js";
@@ -105,8 +104,7 @@ async function explainedLocally(project: ProjectDirectory, body: Body): Promise<
   if (file !== null && !existsSync(file)) throw new RefusedError(`there is no database at ${file} yet`);
   return withDatabase(project, async (database) => {
     const log = new StderrLog(config.log, systemClock);
-    const version = await ask(database, schemaVersion());
-    const live = unlessRefused(await createProjectSource(config, database, log).current(version));
+    const live = unlessRefused(await currentProject(createProjectSource(config, database, log), database));
     const platform = { clock: systemClock, random: systemRandom, log };
     // A statement of `svc explain` is stopped only after an hour.
     const longWork = () => ({ principal: "cli", isKey: false, withinMs: 3_600_000 });

@@ -34,27 +34,24 @@ const init: Command = {
   optional: "DIR",
   run: async ({ directory, positionals, flag }) => {
     const target = resolve(directory, positionals[0] ?? ".");
-    if (flag("demo") && flag("worker")) throw new UsageError("--demo and --worker do not go together");
-    if (flag("worker") && isSea())
+    const purpose: Purpose = { isWorker: flag("worker"), isDemo: flag("demo") };
+    if (purpose.isDemo && purpose.isWorker) throw new UsageError("--demo and --worker do not go together");
+    if (purpose.isWorker && isSea())
       throw new RefusedError("a Worker's project needs the package svc-server: npm i svc-server");
-    const files = projectFiles(target, { isWorker: flag("worker"), isDemo: flag("demo") });
+    const files = projectFiles(target, purpose);
     const taken = Object.keys(files).filter((file) => existsSync(join(target, file)));
     if (taken.length > 0)
       throw new RefusedError(`${target} holds ${taken.join(", ")} already, and nothing is overwritten`);
     // Read before anything is written: a package.json that is not JSON refuses all.
-    const edits = editsOf(target, flag("worker"));
+    const edits = editsOf(target, purpose.isWorker);
     mkdirSync(target, { recursive: true });
     for (const [file, text] of Object.entries(files)) {
       mkdirSync(dirname(join(target, file)), { recursive: true });
       writeFileSync(join(target, file), text, { flag: "wx" });
     }
     for (const [file, text] of Object.entries(edits)) writeFileSync(join(target, file), text);
-    console.log(
-      nextSteps(relative(process.cwd(), target), [...Object.keys(files), ...Object.keys(edits)], {
-        isWorker: flag("worker"),
-        isDemo: flag("demo"),
-      }),
-    );
+    const written = [...Object.keys(files), ...Object.keys(edits)];
+    console.log(nextSteps(relative(process.cwd(), target), written, purpose));
     return 0;
   },
 };

@@ -1,6 +1,6 @@
+import { currentProject } from "../../assemble/current-project.js";
 import { callerAs } from "../../auth/callers/caller-as.js";
 import { type Caller, idOf, longWorkFor } from "../../auth/callers/principal.js";
-import { schemaVersion } from "../../auth/store/checks.js";
 import { isRefusal } from "../../http/refusal.js";
 import { parseStrictJson } from "../../http/strict-json.js";
 import { Tally } from "../../metering/tally.js";
@@ -10,7 +10,6 @@ import { systemClock, systemRandom } from "../../node/system.js";
 import { callOperation, callRefusal } from "../../operations/call.js";
 import { paramsFromBody } from "../../operations/params.js";
 import type { Database } from "../../platform/database.js";
-import { ask } from "../../platform/query.js";
 import { didYouMean } from "../../problems/did-you-mean.js";
 import type { Config } from "../../project/config.js";
 import { createProjectSource } from "../../schema/project-source.js";
@@ -71,8 +70,7 @@ interface OperationArguments {
  */
 async function answerOf(database: Database, config: Config, { name, body, as }: OperationArguments): Promise<string> {
   const log = new StderrLog(config.log, systemClock);
-  const version = await ask(database, schemaVersion());
-  const project = unlessRefused(await createProjectSource(config, database, log).current(version));
+  const project = unlessRefused(await currentProject(createProjectSource(config, database, log), database));
   const live = project.operations.get(name);
   if (live === undefined)
     throw new RefusedError(`there is no operation ${name}${didYouMean(name, [...project.operations.keys()])}`);

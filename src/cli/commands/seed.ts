@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { currentProject } from "../../assemble/current-project.js";
 import { hashPassword, ownAddressProblem, passwordProblem } from "../../auth/passwords/passwords.js";
 import type { CaseFile } from "../../cases/case-file.js";
 import { type WrittenFixtures, writeFixtures } from "../../cases/fixtures.js";
@@ -9,7 +10,6 @@ import { StderrLog } from "../../node/stderr-log.js";
 import { systemClock, systemRandom } from "../../node/system.js";
 import type { Database } from "../../platform/database.js";
 import { formatProblem, ProblemsError, shown } from "../../problems/problem.js";
-import { loadSchemaInForce } from "../../schema/in-force.js";
 import { createProjectSource } from "../../schema/project-source.js";
 import { filesEnding, problemOf, readCaseFiles } from "../case-files.js";
 import { type Command, RefusedError, UsageError, unlessRefused } from "../command.js";
@@ -63,8 +63,7 @@ async function seeded(
   const { config } = project;
   const log = new StderrLog(config.log, systemClock);
   await bringUpSchema(project, database, log);
-  const version = (await loadSchemaInForce(database))?.version ?? null;
-  const live = unlessRefused(await createProjectSource(config, database, log).current(version));
+  const live = unlessRefused(await currentProject(createProjectSource(config, database, log), database));
   const wrong = users.flatMap(({ at, name, email, password }) => {
     if (password === null) return [];
     const problem = passwordProblem(password, config.auth.password_min_length) ?? ownAddressProblem(password, email);

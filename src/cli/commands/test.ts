@@ -2,9 +2,11 @@ import { resolve } from "node:path";
 import type { MutatedProject } from "../../cases/mutated-projects.js";
 import { type Failure, failuresOf, type Judged, judgeMutants } from "../../cases/run-cases.js";
 import { type ProjectDirectory, readProject } from "../../node/project-directory.js";
+import { stepsOf } from "../../problems/dotted-path.js";
 import { visible } from "../../problems/problem.js";
 import { schemaFile } from "../../project/file-names.js";
-import { withLines } from "../../project/lines/with-lines.js";
+import { linesIn } from "../../project/lines/located.js";
+import { yamlPlaces } from "../../project/lines/yaml-places.js";
 import { openBenches } from "../case-benches.js";
 import { filesEnding, readCaseFiles } from "../case-files.js";
 import { type Command, type ExitCode, UsageError } from "../command.js";
@@ -71,9 +73,10 @@ interface Tested {
 
 /** With the lines of rules in svc.schema.yaml, whose columns are not known. */
 function placed({ noticed, survivors }: Judged, { schemaText }: ProjectDirectory): Judged {
-  const texts = new Map([[schemaFile, schemaText]]);
-  const lineOf = ({ file, rule }: MutatedProject) => withLines([{ file, path: rule, message: "" }], texts)[0]!.line;
-  return { noticed, survivors: survivors.map((each) => ({ ...each, line: each.line ?? lineOf(each) ?? null })) };
+  const lineOf = linesIn(schemaText, yamlPlaces);
+  const withLine = (each: MutatedProject) =>
+    each.file === schemaFile ? { ...each, line: lineOf(stepsOf(each.rule)) } : each;
+  return { noticed, survivors: survivors.map(withLine) };
 }
 
 function percent(text: string | undefined, mutates: boolean): number {

@@ -27,12 +27,24 @@ function withOwnLines(
   // If all problems have lines already, they are mistakes of syntax, and the file cannot be parsed to find the places
   // of keys.
   if (problems.every(({ line }) => line !== undefined)) return problems;
+  const lineOf = linesIn(text, placesIn);
+  return problems.map((problem) => {
+    const line = problem.line === undefined ? lineOf(stepsOf(problem.path)) : null;
+    return line === null ? problem : { ...problem, line };
+  });
+}
+
+/** Finds the line, from 1, of the longest part of a path that is in the text; null where no part is. */
+export function linesIn(
+  text: string,
+  placesIn: (text: string) => SourcePlace,
+): (steps: readonly string[]) => number | null {
   const root = placesIn(text);
   const starts = lineStarts(text);
-  return problems.map((problem) => {
-    const offset = problem.line === undefined ? offsetOf(root, stepsOf(problem.path)) : null;
-    return offset === null ? problem : { ...problem, line: lineAt(starts, offset) };
-  });
+  return (steps) => {
+    const offset = offsetOf(root, steps);
+    return offset === null ? null : lineAt(starts, offset);
+  };
 }
 
 function offsetOf(root: SourcePlace, steps: readonly string[]): number | null {
