@@ -10,6 +10,7 @@ import { builtDirectory } from "../built-directory.js";
 import { consoleFiles } from "../console-files.js";
 import { readProject } from "../project-directory.js";
 import { Backend } from "./backend.js";
+import { remoteAddress } from "./http2.js";
 import { Listeners } from "./listeners.js";
 import { drainMs } from "./listening.js";
 
@@ -51,7 +52,7 @@ export async function createSvc(directory: string, options: SvcOptions): Promise
       clientAddress: (_, env) =>
         "host" in (env as HostEnv | HttpBindings)
           ? addressBy(options, env as HostEnv)
-          : ((env as HttpBindings).incoming.socket.remoteAddress ?? "unknown"),
+          : remoteAddress((env as HttpBindings).incoming),
       publicBaseUrl: listenUrl(host, port, false),
       consoleFiles: consoleFiles(`${builtDirectory}/console`),
       consoleUrl: consoleAddress && (await listeners.listen(consoleAddress, backend.consoleFetch)),

@@ -3,6 +3,7 @@ import type { Duplex } from "node:stream";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import { Refusal } from "../../http/refusal.js";
 import type { Log } from "../../platform/platform.js";
+import { alpnProtocols, takeHttp2 } from "./http2.js";
 
 /** For the URL and the headers: enough for a filter with 1000 values in the URL. */
 const headerBytesMax = 131_072;
@@ -30,7 +31,7 @@ export interface Certificate {
 }
 
 /** With which certificate and ciphers a server speaks TLS, from its start on and after its certificate was renewed. */
-export const tlsOptions = ({ cert, key }: Certificate) => ({ cert, key, ciphers });
+export const tlsOptions = ({ cert, key }: Certificate) => ({ cert, key, ciphers, ALPNProtocols: [...alpnProtocols] });
 
 /** What an HTTP server needs. */
 export interface HttpServerOptions {
@@ -58,7 +59,8 @@ export async function createHttpServer({
   arrival = { maxMs: arrivalSecondsMax * 1000, lookEveryMs: lookEverySeconds * 1000 },
   log,
 }: HttpServerOptions): Promise<Server> {
-  const answer = getRequestListener(fetch, { errorHandler: (error) => refusalOf(error, log).toResponse() });
+  const errorHandler = (error: unknown) => refusalOf(error, log).toResponse();
+  const answer = getRequestListener(fetch, { errorHandler });
   const listener = (incoming: IncomingMessage, outgoing: ServerResponse) => {
     if (hasTwoHosts(incoming)) return refuse(outgoing, notHttp);
     // Called when nothing was sent to the client for `stalledMs`. While the answer is still being computed, nothing
@@ -78,11 +80,7 @@ export async function createHttpServer({
     headersTimeout: arrival.maxMs,
     connectionsCheckingInterval: arrival.lookEveryMs,
   };
-  const server =
-    tls === null
-      ? createServer(options, listener)
-      : // Few servers speak TLS themselves.
-        (await import("node:https")).createServer({ ...options, ...tlsOptions(tls) }, listener);
+  const server = tls === null ? createServer(options, listener) : await secureServer(tls);
   server.maxConnections = connectionsMax;
   let saidAtMs = Number.NEGATIVE_INFINITY;
   server.on("drop", () => {
@@ -102,6 +100,16 @@ export async function createHttpServer({
     server.emit("request", request, response);
   });
   return server;
+
+  /** Few servers speak TLS themselves. */
+  async function secureServer(certificate: Certificate): Promise<Server> {
+    const { createServer: createSecureServer } = await import("node:https");
+    const secure = createSecureServer({ ...options, ...tlsOptions(certificate) }, listener);
+    // The cleanup of @hono/node-server may destroy a stream before its answer has been sent.
+    const answerHttp2 = getRequestListener(fetch, { errorHandler, autoCleanupIncoming: false });
+    takeHttp2(secure, { answer: answerHttp2, headerBytesMax, arrivalMs: arrival.maxMs, stalledMs });
+    return secure;
+  }
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
+import { endHttp2 } from "./http2.js";
 
 /** How long requests get to finish when the server stops. */
 export const drainMs = 8_000;
@@ -109,6 +110,7 @@ export async function drained(servers: readonly Server[], endLongWork: () => Pro
     await setImmediate();
   }
   const closed = servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())));
+  for (const server of servers) endHttp2(server);
   const close = (isToEnd: (socket: Socket, of: Connections) => boolean) => {
     for (const each of kept) for (const socket of each.open.values()) if (isToEnd(socket, each)) socket.destroy();
   };

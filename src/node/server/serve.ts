@@ -11,6 +11,7 @@ import { consoleFiles } from "../console-files.js";
 import type { ProjectDirectory } from "../project-directory.js";
 import type { SurroundingsOptions } from "../surroundings.js";
 import { Backend } from "./backend.js";
+import { remoteAddress } from "./http2.js";
 import { Listeners } from "./listeners.js";
 import { drainMs } from "./listening.js";
 
@@ -89,7 +90,7 @@ function withoutConsoleBesidePages(config: Config): Config {
 function clientAddress(trustProxy: () => boolean, log: Log): AppOptions["clientAddress"] {
   let hasWarned = false;
   return ({ headers }, env) => {
-    const socket = (env as HttpBindings).incoming.socket.remoteAddress ?? "unknown";
+    const socket = remoteAddress((env as HttpBindings).incoming);
     const forwarded = headers.get("X-Forwarded-For");
     if (trustProxy()) return lastForwarded(forwarded) ?? socket;
     if (!hasWarned && forwarded !== null && isPrivateAddress(socket)) {
