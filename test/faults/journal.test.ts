@@ -10,7 +10,7 @@ import { projectDirectory, svcDone } from "../support/project-directory.js";
 import { spawnServer } from "../support/spawned-server.js";
 
 /** `npm run test:faults` runs fifty. */
-const rounds = Number(process.env.ROUNDS ?? 3);
+const rounds = Number(process.env.ROUNDS ?? 2);
 const writers = 8;
 vi.setConfig({ testTimeout: 900_000 + 10 * rounds * 10_000 });
 

@@ -21,7 +21,7 @@ const kinds = ["database", "journal", "mail"] as const;
 type Kind = (typeof kinds)[number];
 
 /** `npm run test:faults` has every call fail. */
-const stride = process.env.ROUNDS === undefined ? 24 : 1;
+const stride = process.env.ROUNDS === undefined ? 40 : 1;
 
 /** A mail that somebody had in hand is nobody's after so long. */
 const leaseMs = 60_000;

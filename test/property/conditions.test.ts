@@ -9,7 +9,7 @@ import { columnOf, exists, print } from "./support/print.js";
 import { Random } from "./support/random.js";
 import { randomRule, type Shape } from "./support/random-rule.js";
 
-const rules = Number(process.env.RULES ?? 1_000);
+const rules = Number(process.env.RULES ?? 500);
 
 const shape: Shape = { id: "integer", name: "text", size: "real", flag: "boolean" };
 const schema = schemaOf([table("items", shape), table("others", shape)]);

@@ -78,7 +78,7 @@ test("an exists is said to read a whole table where SQLite scans it, and nowhere
   await applySafe(database, schemaText, { now: 0 });
   const catalog = await loadCatalog(database);
   const seen = { seek: 0, narrowed: 0, all: 0 };
-  for (let i = 0; i < Number(process.env.QUERIES ?? 150); i++) {
+  for (let i = 0; i < Number(process.env.QUERIES ?? 80); i++) {
     const { text, found } = randomExists(random.fork(i));
     for (const exists of found) {
       // The first row decides it.

@@ -10,7 +10,7 @@ import { Random } from "./support/random.js";
  * backwards. `SEED=… QUERIES=…` repeats or prolongs a run.
  */
 const seed = Random.seedOfRun();
-const queries = Number(process.env.QUERIES ?? 250);
+const queries = Number(process.env.QUERIES ?? 150);
 vi.setConfig({ testTimeout: 900_000 + 10 * queries * 60 });
 
 type Value = string | number | boolean | null;

@@ -7,7 +7,7 @@ import { Random } from "./support/random.js";
  * vitest run test/property/explain.test.ts` repeats or prolongs a run; each table has four rules.
  */
 const seed = Random.seedOfRun();
-const ruleCount = Number(process.env.RULES ?? 100);
+const ruleCount = Number(process.env.RULES ?? 60);
 const tablesPerServer = 25;
 const callsEach = 4;
 vi.setConfig({ testTimeout: 900_000 + 10 * ruleCount * 200 });

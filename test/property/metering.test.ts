@@ -21,7 +21,7 @@ import { type Row, toText, toWire, type Value } from "./support/values.js";
  * test/property/metering.test.ts` repeats or prolongs a run, `METERING_TARGET=workerd` runs it on D1.
  */
 const seed = Random.seedOfRun();
-const requests = Number(process.env.REQUESTS ?? 500);
+const requests = Number(process.env.REQUESTS ?? 300);
 const target = process.env.METERING_TARGET;
 vi.setConfig({ testTimeout: 900_000 + 10 * requests * 60 });
 

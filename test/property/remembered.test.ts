@@ -11,7 +11,7 @@ import { toWire } from "./support/values.js";
  */
 const seed = Random.seedOfRun();
 const tables = Number(process.env.TABLES ?? 20);
-const requests = Number(process.env.REQUESTS ?? 300);
+const requests = Number(process.env.REQUESTS ?? 150);
 vi.setConfig({ testTimeout: 900_000 + 10 * requests * 100 });
 
 /** Accesses and lists of a role and a shape; without them the caller's own are made. */

@@ -15,7 +15,7 @@ import { toWire } from "./support/values.js";
  * test/property/rules-restrict.test.ts` repeats or prolongs a run.
  */
 const seed = Random.seedOfRun();
-const ruleCount = Number(process.env.RULES ?? 150);
+const ruleCount = Number(process.env.RULES ?? 80);
 const rulesPerServer = 100;
 const patchesEach = 4;
 vi.setConfig({ testTimeout: 900_000 + 10 * ruleCount * 60 });

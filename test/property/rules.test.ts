@@ -12,7 +12,7 @@ import { type Row, toWire } from "./support/values.js";
  * test/property/rules.test.ts` repeats or prolongs a run; each table has four rules, and some for its columns.
  */
 const seed = Random.seedOfRun();
-const tableCount = Number(process.env.TABLES ?? 25);
+const tableCount = Number(process.env.TABLES ?? 15);
 vi.setConfig({ testTimeout: 900_000 + 10 * tableCount * 1000 });
 
 /** One request of the test. */
