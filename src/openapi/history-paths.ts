@@ -44,7 +44,8 @@ export function pastSchemas(table: DocumentedTable, isLoose: (column: string) =>
       row: nullOr(past),
     }),
     [`${model}.follow`]: object(
-      { where: { type: "object" }, filter: refTo(table, ".filter"), select: list(text) },
+      { table: text, where: { type: "object" }, filter: refTo(table, ".filter"), select: list(text) },
+      "table",
       "where",
       "filter",
       "select",

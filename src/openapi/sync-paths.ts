@@ -1,6 +1,6 @@
-import { flag, type JsonSchema, jsonText, list, nullOr, object, ref, text } from "../wire/schema.js";
+import { flag, type JsonSchema, jsonText, list, nullOr, object, recordOf, ref, text } from "../wire/schema.js";
 import { type DocumentedTable, refTo } from "./documented-table.js";
-import { jsonContent, type OperationSource, operation } from "./operation.js";
+import { errorObject, jsonContent, type OperationSource, operation } from "./operation.js";
 import { sharedParameter } from "./parameters.js";
 
 const isFollowed = ({ historyDays }: DocumentedTable): boolean => historyDays !== null;
@@ -9,7 +9,6 @@ const isFollowed = ({ historyDays }: DocumentedTable): boolean => historyDays !=
 export function syncSchemas(tables: readonly DocumentedTable[], metered: boolean): JsonSchema {
   const followed = tables.filter(isFollowed);
   if (followed.length === 0) return {};
-  const names = followed.map(({ name }) => name);
   const asked = (more: Readonly<Record<string, JsonSchema>>, ...optional: string[]) =>
     object(
       {
@@ -28,20 +27,22 @@ export function syncSchemas(tables: readonly DocumentedTable[], metered: boolean
       more: flag,
       reset: nullOr({ enum: ["retention", "restore", "rules", "identity", "budget"] }),
       changes: list(ref("svc.change")),
-      clients: { type: "object", additionalProperties: { type: "integer" } },
+      fresh: list(text),
+      refused: recordOf(errorObject),
+      clients: recordOf({ type: "integer" }),
     },
+    "fresh",
+    "refused",
     "clients",
   );
   return {
-    "svc.followed": object(
-      Object.fromEntries(followed.map((table) => [table.name, refTo(table, ".follow")])),
-      ...names,
-    ),
+    "svc.followed": { ...recordOf(ref("svc.member")), minProperties: 1, maxProperties: 40 },
+    "svc.member": { anyOf: followed.map((table) => refTo(table, ".follow")) },
     "svc.pull": asked({ wait_ms: { type: "integer", minimum: 0, maximum: 25_000, default: 0 } }, "wait_ms"),
     "svc.live": asked({ from: nullOr({ const: "now" }) }, "from"),
     "svc.change": object(
       {
-        table: { enum: names },
+        table: text,
         op: { enum: ["insert", "update", "remove"] },
         key: ref("svc.row"),
         row: { anyOf: followed.map((table) => refTo(table, ".part")) },

@@ -18,10 +18,17 @@ export interface Mark {
  * with its next request.
  */
 export interface Checkpoint {
-  /** Whose rows the client has: a hash of the caller and of what the rules read of the caller. */
+  /** A hash of the caller to whom the client belongs. */
   readonly who: string;
-  /** A hash of the tables, filters, columns and rules that say which rows the client has. */
-  readonly view: string;
+  /** A hash of what rules can read of the caller. */
+  readonly caller: string;
+  /** The members of the client's view, in the order in which their rows are told. */
+  readonly members: readonly MemberMark[];
+  /**
+   * From the member with this index on, rows are told to clients that have none of them yet (`fresh`). It is the number
+   * of members where the client has a whole state.
+   */
+  readonly freshFrom: number;
   /** The moment as of which the client has the rows that it has been told; null before it has been told any. */
   readonly from: Mark | null;
   /** How far these rows have been brought to a later moment; null where they are not underway to one. */
@@ -30,22 +37,31 @@ export interface Checkpoint {
   readonly copy: CopyProgress | null;
 }
 
-/** How far the pages of a first copy have come. The rows of later tables, and those after `state`, are still missing. */
+/** How a checkpoint names a member of a view. */
+export interface MemberMark {
+  readonly name: string;
+  /** A hash of what the client asks for under this name. */
+  readonly form: string;
+  /** A hash of which rows this gives the client: the rule, the filters, the columns and the table's generation. */
+  readonly rows: string;
+}
+
+/** How far the pages of a first copy have come. The rows of later members, and those after `state`, are still missing. */
 export interface CopyProgress {
-  /** The index of the table that the next page begins with. */
-  readonly table: number;
-  /** The state of the list of this table from which its next page is read; null for its first page. */
+  /** The index of the member that the next page begins with. */
+  readonly member: number;
+  /** The state of this member's list from which its next page is read; null for its first page. */
   readonly state: CursorState | null;
 }
 
-export const beginning: CopyProgress = { table: 0, state: null };
+export const beginning: CopyProgress = { member: 0, state: null };
 
 /** How far a client has come through the pages that bring it to the moment `to`. */
 export interface Round {
   readonly to: Mark;
-  /** The index of the table that the next page begins with. */
-  readonly table: number;
-  /** The key, as text, of the last row that was examined in this table; null for none. */
+  /** The index of the member that the next page begins with. */
+  readonly member: number;
+  /** The key, as text, of the last row that was examined for this member; null for none. */
   readonly after: string | null;
   /** Only in a first copy: how far it had come when the round began. Later rows are as of the round's moment already. */
   readonly copied?: CopyProgress;
@@ -61,13 +77,12 @@ export async function sealCheckpoint(
   return cipher.seal(padded(JSON.stringify(checkpoint)), associated, random.bytes(12));
 }
 
-/** Null for a text that `sealCheckpoint` did not make. */
+/**
+ * Null for a text that `sealCheckpoint` did not make. A checkpoint of version 0.2 or older names no members, so its
+ * client is told all rows anew.
+ */
 export async function openCheckpoint(cipher: Cipher, text: string): Promise<Checkpoint | null> {
   const plain = await cipher.open(text, associated);
   if (plain === null) return null;
-  const checkpoint: Omit<Checkpoint, "copy"> & Partial<Checkpoint> = JSON.parse(plain);
-  // Version 0.1 of the server made checkpoints without `copy`. If one is from the middle of a first copy, which it read
-  // in another way, the copy begins anew.
-  if (checkpoint.copy !== undefined) return checkpoint as Checkpoint;
-  return checkpoint.from === null ? { ...checkpoint, round: null, copy: beginning } : { ...checkpoint, copy: null };
+  return { members: [], caller: "", freshFrom: 0, ...(JSON.parse(plain) as Partial<Checkpoint>) } as Checkpoint;
 }

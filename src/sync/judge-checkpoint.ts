@@ -1,4 +1,4 @@
-import { beginning, type Checkpoint, type CopyProgress, type Mark, type Round } from "./checkpoint.js";
+import { beginning, type Checkpoint, type CopyProgress, type Mark, type MemberMark, type Round } from "./checkpoint.js";
 
 /** Why a client is told all rows again, although it sent a checkpoint. */
 export type ResetReason = "retention" | "restore" | "rules" | "identity" | "budget";
@@ -17,10 +17,8 @@ export interface LogHead {
   readonly floor: number;
   /** How many entries the whole log has after the checkpoint's `from`; counting stops at `entriesMax` + 1. */
   readonly entries: number;
-  /** Whether any entry after the checkpoint's `from` is of a table that matters to the client. */
-  readonly isConcerned: boolean;
-  /** Whether any entry after the checkpoint's `from` is of a table that read rules of the followed tables look into. */
-  readonly isRelated: boolean;
+  /** The tables that matter to the client and have one of these entries. */
+  readonly concerned: ReadonlySet<string>;
 }
 
 /** With more entries than this since its checkpoint, a client begins anew with all rows. */
@@ -28,39 +26,91 @@ export const entriesMax = 50_000;
 
 /**
  * What a client is told. Without `copy`: the changes from the moment `from` to the moment `round.to`. With `copy`, the
- * next page of all rows, and for those that were told before the changes since `from`; a `round` is underway there only
- * if these changes have more than one page. `reset` is the reason if the client is told all rows although it sent a
- * checkpoint.
+ * next page of the rows that the client does not have yet, and for those that were told before the changes since
+ * `from`; a `round` is underway there only if these changes have more than one page. `reset` is the reason if the client
+ * is told all rows although it sent a checkpoint.
  */
 export type Course = Following | Copying;
 
 /** The course of a client that has a copy of all rows. */
 export interface Following {
   readonly copy: null;
+  readonly freshFrom: number;
   readonly from: Mark;
   readonly round: Round;
   readonly reset: null;
 }
 
-/** The course of a client that is told all rows. */
+/** The course of a client that is told rows which it does not have. */
 export interface Copying {
   readonly copy: CopyProgress;
+  /** As in `Checkpoint`. */
+  readonly freshFrom: number;
   readonly from: Mark | null;
   readonly round: Round | null;
   readonly reset: ResetReason | null;
 }
 
-/** Decides what a client is told next; a null checkpoint stands for a client without one. */
+/** Who asks, and for what: what a checkpoint is compared with. */
+export type Asked = Pick<Checkpoint, "who" | "caller" | "members">;
+
+/**
+ * What a checkpoint means for the members that a client asks for now: those that it had in the same form go on, in the
+ * order of the checkpoint, and the others come after them, to be told whole. A member that is no longer asked for is
+ * forgotten. Returns the checkpoint with the members in this order, of which the first `known` are the ones that go on.
+ */
+export function carriedOver(
+  checkpoint: Checkpoint,
+  asked: readonly MemberMark[],
+): { readonly checkpoint: Checkpoint; readonly known: number } {
+  const { members, freshFrom, from, round, copy } = checkpoint;
+  const goesOn = ({ name, form }: MemberMark) => asked.some((its) => its.name === name && its.form === form);
+  const isKept = members.map(goesOn);
+  const kept = members.filter(goesOn);
+  const added = asked.filter(({ name }) => !kept.some((its) => its.name === name));
+  if (kept.length === members.length && added.length === 0) return { checkpoint, known: kept.length };
+  /** The place of a member in the new order, or of the one after it where it is forgotten. */
+  const place = (index: number) => isKept.slice(0, index).filter(Boolean).length;
+  const moved = ({ member, state }: CopyProgress): CopyProgress => ({
+    member: place(member),
+    state: isKept[member] ? state : null,
+  });
+  const copied = copy === null ? { member: kept.length, state: null } : moved(copy);
+  const isWhole = copied.member === kept.length + added.length;
+  const onItsWay = round && {
+    ...round,
+    member: place(round.member),
+    after: isKept[round.member] ? round.after : null,
+    copied: round.copied === undefined ? { member: kept.length, state: null } : moved(round.copied),
+  };
+  const marks = [...kept, ...added];
+  return {
+    known: kept.length,
+    checkpoint: {
+      ...checkpoint,
+      members: marks,
+      freshFrom: isWhole ? marks.length : Math.min(place(freshFrom), copied.member),
+      from: kept.length === 0 ? null : from,
+      round: kept.length === 0 ? null : onItsWay,
+      copy: isWhole ? null : copied,
+    },
+  };
+}
+
+/** Decides what a client is told next; a null checkpoint stands for a client without one. See also `carriedOver`. */
 export function judgeCheckpoint(
-  checkpoint: Checkpoint | null,
-  { who, view }: Pick<Checkpoint, "who" | "view">,
+  carried: { readonly checkpoint: Checkpoint; readonly known: number } | null,
+  asked: Asked,
   head: LogHead,
 ): Course {
   const { newest } = head;
-  if (checkpoint === null) return anew(null);
-  if (checkpoint.who !== who) return anew("identity");
-  if (checkpoint.view !== view) return anew("rules");
-  const { from, round, copy } = checkpoint;
+  if (carried === null) return anew(null);
+  const { checkpoint, known } = carried;
+  if (checkpoint.who !== asked.who) return anew("identity");
+  const rowsOf = (name: string) => asked.members.find((its) => its.name === name)!.rows;
+  const isOther = checkpoint.members.slice(0, known).some(({ name, rows }) => rows !== rowsOf(name));
+  if (isOther) return anew(checkpoint.caller === asked.caller ? "rules" : "identity");
+  const { from, round, copy, freshFrom } = checkpoint;
   const marks = [
     ...(from === null ? [] : [{ mark: from, witness: head.witnessAtFrom }]),
     ...(round === null ? [] : [{ mark: round.to, witness: head.witnessAtTo }]),
@@ -72,14 +122,14 @@ export function judgeCheckpoint(
   }
   if (from !== null && head.entries > entriesMax) return anew("budget");
   return copy === null
-    ? { copy, from: from!, round: round ?? roundTo(newest), reset: null }
-    : { copy, from, round, reset: null };
+    ? { copy, freshFrom, from: from!, round: round ?? roundTo(newest), reset: null }
+    : { copy, freshFrom, from, round, reset: null };
 }
 
 /** The course of a client that begins a copy of all rows. `reset` is null if it had no checkpoint. */
 export function anew(reset: ResetReason | null): Copying {
-  return { copy: beginning, from: null, round: null, reset };
+  return { copy: beginning, freshFrom: 0, from: null, round: null, reset };
 }
 
 /** The beginning of a round to a moment. */
-export const roundTo = (to: Mark): Round => ({ to, table: 0, after: null });
+export const roundTo = (to: Mark): Round => ({ to, member: 0, after: null });

@@ -1,7 +1,7 @@
 import { isRefusal, type Refusal } from "../http/refusal.js";
 import type { Commits } from "../platform/commits.js";
 import type { Checkpoint } from "./checkpoint.js";
-import { clientsMember, type PulledPage } from "./pull.js";
+import { furtherMembers, type PulledPage } from "./pull.js";
 import type { Streams, SyncCounts } from "./streams.js";
 
 /** What a stream of server-sent events needs to work. */
@@ -120,15 +120,12 @@ const bye = (reason: "auth_expired" | "shutdown" | "limit") => `event: bye\ndata
 /**
  * A page as server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). Only the last page of
  * a state has an id. So a client that reconnects with the last id that it got continues from a state which it had
- * completely. An empty page that does not begin anew becomes an empty text, unless `always` is true.
+ * completely. A page that tells nothing becomes an empty text, unless `always` is true.
  */
-async function eventsOf(
-  { changes, count, more, reset, checkpoint, clients }: PulledPage,
-  always: boolean,
-  seal: LiveSource["seal"],
-): Promise<string> {
+async function eventsOf(page: PulledPage, always: boolean, seal: LiveSource["seal"]): Promise<string> {
+  const { changes, isEmpty, more, reset, checkpoint } = page;
   const anew = reset === null ? "" : `event: reset\ndata: ${JSON.stringify({ reason: reset })}\n\n`;
-  if (count === 0 && !always && reset === null) return "";
+  if (isEmpty && !always) return "";
   const id = more ? "" : `id: ${await seal(checkpoint)}\n`;
-  return `${anew}event: change\n${id}data: {"changes":${changes},"more":${more}${clientsMember(clients)}}\n\n`;
+  return `${anew}event: change\n${id}data: {"changes":${changes},"more":${more}${furtherMembers(page)}}\n\n`;
 }

@@ -61,7 +61,7 @@ export function pulledBy(
   const nowMs = services.platform.clock.now();
   const view = viewOf(tables, caller, project, (table) => accessTo(asked, table, "read", nowMs));
   if (isRefusal(view)) return view;
-  const names = view.tables.map(({ name }) => name).sort();
+  const names = [...new Set(view.members.map(({ table }) => table))].sort();
   const execution = executionOf(asked, names.join(), "sync", nowMs);
   const { scan_limit: scanLimit } = services.config.api;
   const { lists: prepared, briefTries } = rememberedOf(project, services.platform);

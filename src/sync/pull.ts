@@ -1,22 +1,23 @@
-import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
+import { badRequest, type ErrorBody, isRefusal, type Refusal } from "../http/refusal.js";
 import { MemoryError, UnavailableError } from "../platform/database.js";
 import type { Cipher } from "../platform/platform.js";
 import { type Execution, read } from "../tables/execution/execution.js";
 import { headStatement } from "../tables/sql/log.js";
 import { type Checkpoint, type Mark, openCheckpoint } from "./checkpoint.js";
-import { afterRound, copyOn, type ListSources, type NoPage, type Told, toldBy } from "./first-copy.js";
+import { afterRound, copyOn, type ListSources, type Told, toldBy } from "./first-copy.js";
 import {
   anew,
   type Copying,
+  carriedOver,
   entriesMax,
   type Following,
   judgeCheckpoint,
   type ResetReason,
   roundTo,
 } from "./judge-checkpoint.js";
-import { logHead, type Reading, readChanges } from "./read-changes.js";
-import type { SharedPages } from "./shared-pages.js";
-import type { View } from "./view.js";
+import { logHead, type Reading, readChanges, textIn } from "./read-changes.js";
+import type { NoPage, SharedPages } from "./shared-pages.js";
+import { inOrder, type View } from "./view.js";
 
 /** A page of the changes that a client is told. */
 export interface PulledPage {
@@ -28,6 +29,12 @@ export interface PulledPage {
   /** Whether more pages follow until the client has the whole state of the moment that it is being brought to. */
   readonly more: boolean;
   readonly reset: ResetReason | null;
+  /** The names of the members whose rows the client is told whole, from the first page of them to the last. */
+  readonly fresh: readonly string[];
+  /** Why members are not told, by their names. */
+  readonly refused: Readonly<Record<string, ErrorBody>>;
+  /** Whether the page tells nothing: no change, no new whole, and no refusal that the client does not know. */
+  readonly isEmpty: boolean;
   /** Whether no row was looked at: the log has no new entry of a table that matters to the client. */
   readonly isQuiet: boolean;
   /** Whether the log has entries that are newer than the moment which the client is being brought to. */
@@ -40,8 +47,15 @@ export interface PulledPage {
   readonly clients: string | null;
 }
 
-/** The member `clients` of an answer or event, with a comma before it; empty where it is null. */
-export const clientsMember = (clients: string | null) => (clients === null ? "" : `,"clients":${clients}`);
+/** The members of an answer or event that are left out where they say nothing, each with a comma before it. */
+export function furtherMembers({ fresh, refused, clients }: Pick<PulledPage, "fresh" | "refused" | "clients">): string {
+  const members = [
+    fresh.length > 0 && `,"fresh":${JSON.stringify(fresh)}`,
+    Object.keys(refused).length > 0 && `,"refused":${JSON.stringify(refused)}`,
+    clients !== null && `,"clients":${clients}`,
+  ];
+  return members.filter(Boolean).join("");
+}
 
 /** For how many milliseconds after its last push a client is listed in `clients`. */
 const pushedMs = 86_400_000;
@@ -52,50 +66,71 @@ const pushedMs = 86_400_000;
  * stream, an earlier one for which a page is already made. Only the client's checkpoint holds how far it has come.
  */
 export async function pullPage(
-  view: View,
+  asked: View,
   pulling: Pulling,
   execution: Execution,
   cipher: Cipher,
   { shared, listSource }: PullSources,
 ): Promise<PulledPage | Refusal> {
-  const { checkpoint: given, limit, fromNow, isStream } = pulling;
+  const { checkpoint: given, fromNow, isStream } = pulling;
   const known = typeof given === "string" ? await openCheckpoint(cipher, given) : given;
   if (given !== null && known === null) return notOurs;
   const question = headStatement({
-    tables: view.logs,
+    tables: asked.logs,
     from: known?.from?.seq ?? null,
     to: known?.round?.to.seq ?? null,
     entriesMax,
-    related: view.related,
-    pushing: view.principal === null ? null : { principal: view.principal, sinceMs: execution.nowMs - pushedMs },
+    pushing: asked.principal === null ? null : { principal: asked.principal, sinceMs: execution.nowMs - pushedMs },
   });
-  const [asked] = await read(execution, [question], "short");
-  const { head, generations, clients } = logHead(asked!);
-  const hashed = {
-    who: await shared.hashOf(view.who),
-    view: await shared.hashOf(`${view.text} ${generations}`),
+  const [answered] = await read(execution, [question], "short");
+  const { head, generations, clients } = logHead(answered!);
+  const hash = async (text: string) => (await shared.hashOf(text)).slice(0, hashLength);
+  const named = {
+    who: await shared.hashOf(asked.who),
+    caller: await hash(asked.caller),
+    members: await Promise.all(
+      asked.members.map(async (member) => ({
+        name: member.name,
+        form: await hash(member.form),
+        rows: await hash(textIn(member, generations)),
+      })),
+    ),
   };
-  const judged = known === null && fromNow ? nothingNew(head.newest) : judgeCheckpoint(known, hashed, head);
-  const isQuiet = judged.copy === null && (known === null || (known.round === null && !head.isConcerned));
-  const viewName = `${hashed.view} ${view.readOfCaller}`;
-  const isShort = head.entries <= shortEntriesMax && !head.isRelated;
-  const reading: Reading = { ...pulling, duration: isShort ? "short" : "long", execution, shared };
-  const copied = (course: Copying) => copyOn(view, course, head, reading, listSource);
+  const carried = known && carriedOver(known, named.members);
+  const judged = carried === null && fromNow ? nothingNew(head.newest) : judgeCheckpoint(carried, named, head);
+  const isAnew = carried === null || (judged.copy !== null && judged.from === null);
+  const marks = isAnew
+    ? named.members
+    : carried.checkpoint.members.map(({ name }) => named.members.find((its) => its.name === name)!);
+  const view = inOrder(asked, marks);
+  const isQuiet = judged.copy === null && (known === null || (known.round === null && head.concerned.size === 0));
+  const isRelated = [...head.concerned].some((table) => view.related.has(table));
+  const isShort = head.entries <= shortEntriesMax && !isRelated;
+  const isShared = isStream && known?.round === null;
+  const { concerned } = head;
+  const reading: Reading = {
+    ...pulling,
+    duration: isShort ? "short" : "long",
+    execution,
+    shared,
+    concerned,
+    isShared,
+    generations,
+  };
+  const copied = (course: Copying) => copyOn(view, course, head, { ...reading, isShared: false }, listSource);
   const followed = async (course: Following): Promise<Told | Refusal | NoPage> => {
     if (isQuiet) return { changes: "", count: 0, from: course.round.to, round: null, copy: null };
-    const isShared = isStream && known?.round === null;
-    const to = isShared ? shared.momentAfter(viewName, course.from, head.newest) : course.round.to;
+    const to = isShared ? shared.momentAfter(course.from, head.newest) : course.round.to;
     const round = { ...course.round, to };
-    const readPage = () => readChanges(view, { ...course, round }, reading).catch(tooMuchMemory);
-    const pageName = JSON.stringify([viewName, course.from, round, limit]);
-    const page = await (isStream ? shared.page(pageName, readPage) : readPage());
+    const page = await readChanges(view, { from: course.from, round }, reading).catch(tooMuchMemory);
     if (isRefusal(page) || typeof page === "string") return page;
     return { ...toldBy(page), ...afterRound(view, course.from, round, page), copy: null };
   };
-  let { reset } = judged;
+  let { reset, freshFrom } = judged;
   let told = await (judged.copy === null ? followed(judged) : copied(judged));
   if (told === "gone" || told === "too many") {
     reset = told === "gone" ? "retention" : "budget";
+    freshFrom = 0;
     told = await copied(anew(reset));
   }
   // A fresh start needs nothing that the log has lost already. It can fail only if the log is cut faster than it is
@@ -105,17 +140,28 @@ export async function pullPage(
   const { changes, count, ...at } = told;
   const more = at.round !== null || at.copy !== null;
   const to = (at.round?.to ?? at.from)!;
+  const fresh = marks.slice(freshFrom).map(({ name }) => name);
+  const isRefusedAnew = known?.members.some(({ name }) => Object.hasOwn(asked.refused, name)) === true;
   return {
     changes: `[${changes}]`,
     count,
-    checkpoint: { ...hashed, ...at },
+    isEmpty: count === 0 && reset === null && fresh.length === 0 && !isRefusedAnew,
+    checkpoint: { ...named, members: marks, freshFrom: more ? freshFrom : marks.length, ...at },
     more,
     reset,
+    fresh,
+    refused: Object.fromEntries(Object.entries(asked.refused).map(([name, { error }]) => [name, error])),
     isQuiet,
     isBehind: to.seq < head.newest.seq,
     clients: !more && to.seq >= head.newest.seq ? clients : null,
   };
 }
+
+/**
+ * How many hex digits of their hashes a checkpoint has for its members. A client that finds two lists with the same
+ * digits can deceive itself alone.
+ */
+const hashLength = 16;
 
 /**
  * What a page of changes is where SQLite lacks the memory for their images. To ask for it again would not help, whereas
@@ -144,7 +190,13 @@ export interface PullSources {
   readonly listSource: ListSources;
 }
 
-const nothingNew = (newest: Mark): Following => ({ copy: null, from: newest, round: roundTo(newest), reset: null });
+const nothingNew = (newest: Mark): Following => ({
+  copy: null,
+  freshFrom: Number.POSITIVE_INFINITY,
+  from: newest,
+  round: roundTo(newest),
+  reset: null,
+});
 
 /**
  * A pull is short work if the log has at most this many entries since the checkpoint, and none of them leads to rows of

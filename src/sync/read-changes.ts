@@ -1,4 +1,4 @@
-import { badRequest } from "../http/refusal.js";
+import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
 import type { Result, ResultValue, SqlValue } from "../platform/database.js";
 import { type Duration, type Execution, read } from "../tables/execution/execution.js";
 import { keyValues, parseCursorKey, slotsOf, writtenOut } from "../tables/list/prepare-list.js";
@@ -8,8 +8,8 @@ import { headStatement } from "../tables/sql/log.js";
 import { bind, Slot } from "../tables/sql-text/fragment.js";
 import type { CopyProgress, Mark, Round } from "./checkpoint.js";
 import { entriesMax, type LogHead } from "./judge-checkpoint.js";
-import type { ChangesPageOutcome, SharedPages } from "./shared-pages.js";
-import type { FollowedTable, View } from "./view.js";
+import type { MemberPage, NoPage, SharedPages } from "./shared-pages.js";
+import type { Member, View } from "./view.js";
 
 /** How a page of changes is read. */
 export interface Reading {
@@ -19,97 +19,142 @@ export interface Reading {
   readonly duration: Duration;
   readonly execution: Execution;
   readonly shared: SharedPages;
+  /** The tables with entries since the client's last moment, as in `LogHead`. */
+  readonly concerned: ReadonlySet<string>;
+  /** Whether the pages of the members are shared with other streams. */
+  readonly isShared: boolean;
+  /** By table, as in `logHead`. */
+  readonly generations: ReadonlyMap<string, number>;
+}
+
+/** The changes of some members, and where the next page begins. */
+export interface ChangesPage {
+  /** Each as JSON text `{table, op, key, row?}`. */
+  readonly changes: readonly string[];
+  /** As in `Round`. */
+  readonly member: number;
+  readonly after: string | null;
+}
+
+/** A moment that a client has, and the round that brings it to a later one. */
+export interface Way {
+  readonly from: Mark;
+  readonly round: Round;
 }
 
 /**
- * In how many tables of a view a client has rows at the beginning of a round: in all of them, or in a first copy in those
- * before the one that it has come to, and there if it has come to a row.
+ * Of how many members of a view a client has rows at the beginning of a round: of all, or in a first copy of those before
+ * the one that it has come to, and of that one if it has come to a row.
  */
-export function tablesOf({ tables }: View, { copied }: Round): number {
-  if (copied === undefined) return tables.length;
-  return copied.state === null ? copied.table : copied.table + 1;
+export function membersOf({ members }: View, { copied }: Round): number {
+  if (copied === undefined) return members.length;
+  return copied.state === null ? copied.member : copied.member + 1;
 }
 
 /**
- * Collects changes from the tables of a view, beginning where the page before ended: of all rows, or of those that a
- * first copy had come to when the round began. Refuses a row that is too large for an answer. `gone` and `too many`: see
- * `ChangesPageOutcome`.
+ * Collects changes from the members of a view, beginning where the page before ended: of all rows, or of those that a
+ * first copy had come to when the round began. Refuses a row that is too large for an answer.
  */
-export async function readChanges(
-  view: View,
-  { from, round }: { readonly from: Mark; readonly round: Round },
-  { limit, scanLimit, duration, execution, shared }: Reading,
-): Promise<ChangesPageOutcome> {
+export async function readChanges(view: View, { from, round }: Way, reading: Reading) {
+  const { limit, scanLimit, execution, shared, concerned, isShared, generations } = reading;
   const changes: string[] = [];
   execution.tally.add(null);
-  const tables = tablesOf(view, round);
-  const { copied = null } = round;
-  let { table, after } = round;
+  const members = membersOf(view, round);
+  let { member, after } = round;
   let left = scanLimit;
   let characters = 0;
-  while (table < tables && changes.length < limit && left > 0) {
-    const followed = view.tables[table]!;
-    const { catalog } = followed.access;
-    // Changes of further tables are not read once half of a page is full. In a first copy, a page of a list is told with
+  for (; member < members; member++, after = null) {
+    const followed = view.members[member]!;
+    if (!followed.logs.some((table) => concerned.has(table))) continue;
+    // Changes of further members are not read once half of a page is full. In a first copy, a page of a list is told with
     // them.
-    const bytesMax = Math.floor(catalog.pageBytesMax / (copied === null ? 2 : 4));
-    if (characters >= bytesMax) break;
-    const last = copied?.table === table ? placeOf(followed, copied) : null;
-    const page = {
-      from: new Slot("from"),
-      to: new Slot("to"),
-      after: after === null ? null : new Slot("after"),
-      limit: limit - changes.length,
-      window: left,
-      bytesMax,
-      copiedTo: last && { columns: last.columns, key: slotsOf("upTo", last.values)! },
-    };
-    const place = last && [last.columns.map((column) => column.name), writtenOut(last.values)];
-    const name = JSON.stringify([view.text, table, after === null, page.limit, left, copied !== null, place]);
-    const sql = shared.statement(catalog, name, () => deltaStatement(followed, page));
-    const moments = new Map<string, SqlValue>([
-      ["from", BigInt(from.seq)],
-      ["to", BigInt(round.to.seq)],
-      ["after", after],
-    ]);
-    const values = [moments, execution.values, followed.values, keyValues("upTo", last?.values ?? null)];
-    const floors = headStatement({
-      tables: view.logs,
-      from: null,
-      to: null,
-      entriesMax: 0,
-      related: [],
-      pushing: null,
-    });
-    // The floors are read after the changes: a log that is still complete then was complete when the changes were read.
-    const [found, state] = await read(execution, [bind(sql, values), floors], duration);
-    if (logHead(state!).head.floor > from.seq) return "gone";
-    const rows = found!.rows.filter((row) => row[4] === null);
-    const [end, , , , examined, passed, candidates, isCut] = found!.rows.find((row) => row[4] !== null) ?? nothing;
-    if ((candidates as number) > candidatesMax) return "too many";
-    if (rows.some(([, , row]) => row === "too large")) return tooLarge;
-    for (const row of rows) {
-      const change = await changeOf(followed, row);
-      characters += change.length;
-      changes.push(change);
-    }
-    left -= examined as number;
-    if ((passed as number) > rows.length) return { changes, table, after: rows.at(-1)![0] as string };
-    if (isCut === 1 || left <= 0) return { changes, table, after: end as string };
-    table += 1;
-    after = null;
+    const bytesMax = Math.floor(followed.access.catalog.pageBytesMax / (round.copied === undefined ? 2 : 4));
+    if (changes.length === limit || left <= 0 || characters >= bytesMax) break;
+    const asked = isShared
+      ? { limit, window: scanLimit, bytesMax }
+      : { limit: limit - changes.length, window: left, bytesMax };
+    const read = () => readMember(view, followed, { from, round: { ...round, member, after } }, asked, reading);
+    const name = JSON.stringify([textIn(followed, generations), from, round, member, after, asked]);
+    const page = await (isShared ? shared.page(name, read) : read());
+    if (isRefusal(page) || typeof page === "string") return page;
+    // What does not fit comes first on the next page.
+    if (page.changes.length > limit - changes.length) break;
+    for (const change of page.changes) changes.push(change);
+    characters += page.characters;
+    left -= page.examined;
+    if (page.after !== null) return { changes, member, after: page.after };
   }
-  return { changes, table, after };
+  return { changes, member, after };
+}
+
+/** What a member's changes depend on apart from the log: its text, and the generations of its tables (`_history`). */
+export function textIn({ text, logs }: Member, generations: ReadonlyMap<string, number>): string {
+  return `${text} ${logs.map((table) => generations.get(table))}`;
+}
+
+/** How much of one member a page may have. */
+interface MemberBounds {
+  readonly limit: number;
+  /** How many keys may be examined. */
+  readonly window: number;
+  readonly bytesMax: number;
+}
+
+async function readMember(
+  view: View,
+  followed: Member,
+  { from, round: { to, member, after, copied } }: Way,
+  { limit, window, bytesMax }: MemberBounds,
+  { execution, duration, shared }: Reading,
+): Promise<MemberPage | Refusal | NoPage> {
+  const last = copied?.member === member ? placeOf(followed, copied) : null;
+  const page = {
+    from: new Slot("from"),
+    to: new Slot("to"),
+    after: after === null ? null : new Slot("after"),
+    limit,
+    window,
+    bytesMax,
+    copiedTo: last && { columns: last.columns, key: slotsOf("upTo", last.values)! },
+  };
+  const place = last && [last.columns.map((column) => column.name), writtenOut(last.values)];
+  const name = JSON.stringify([followed.text, after === null, limit, window, bytesMax, place]);
+  const sql = shared.statement(followed.access.catalog, name, () => deltaStatement(followed, page));
+  const moments = new Map<string, SqlValue>([
+    ["from", BigInt(from.seq)],
+    ["to", BigInt(to.seq)],
+    ["after", after],
+  ]);
+  const values = [moments, execution.values, followed.values, keyValues("upTo", last?.values ?? null)];
+  // The floors are read after the changes: a log that is still complete then was complete when the changes were read.
+  const [found, state] = await read(execution, [bind(sql, values), logQuestion(view, null)], duration);
+  if (logHead(state!).head.floor > from.seq) return "gone";
+  const rows = found!.rows.filter((row) => row[4] === null);
+  const [end, , , , examined, passed, candidates, isCut] = found!.rows.find((row) => row[4] !== null) ?? nothing;
+  if ((candidates as number) > candidatesMax) return "too many";
+  if (rows.some(([, , row]) => row === "too large")) return tooLarge;
+  const changes = await Promise.all(rows.map((row) => changeOf(followed, row)));
+  return {
+    changes,
+    characters: changes.reduce((sum, change) => sum + change.length, 0),
+    examined: examined as number,
+    after:
+      (passed as number) > rows.length
+        ? (rows.at(-1)![0] as string)
+        : isCut === 1 || (examined as number) >= window
+          ? (end as string)
+          : null,
+  };
 }
 
 const nothing: readonly (number | null)[] = [null, null, null, null, 0, 0, 0, 0];
 const tooLarge = badRequest("a row is too large for an answer: select fewer columns");
 
 /**
- * The place that a copy has come to in its present table. The list is not ordered by columns of the key that its rule
+ * The place that a copy has come to in its present member. The list is not ordered by columns of the key that its rule
  * holds equal to a value.
  */
-function placeOf({ access, logged }: FollowedTable, { state }: CopyProgress) {
+function placeOf({ access, logged }: Member, { state }: CopyProgress) {
   const { order, window } = state!;
   const key = parseCursorKey(window.after)!;
   const places = order.flatMap((name, i) => (logged.key.some((column) => column.name === name) ? [i] : []));
@@ -119,7 +164,7 @@ function placeOf({ access, logged }: FollowedTable, { state }: CopyProgress) {
   };
 }
 
-async function changeOf({ name, output, access }: FollowedTable, row: readonly ResultValue[]): Promise<string> {
+async function changeOf({ name, output, access }: Member, row: readonly ResultValue[]): Promise<string> {
   const [, key, shown, had] = row as readonly [unknown, string, string | null, number];
   const keyText = finishKey(
     key,
@@ -133,41 +178,46 @@ async function changeOf({ name, output, access }: FollowedTable, row: readonly R
   return `{${members.filter(Boolean).join()}}`;
 }
 
-/** Whether the log has entries after a moment that matter to the caller. `gone`: it is no longer complete since then. */
-export async function hasChangedSince(view: View, from: Mark, execution: Execution): Promise<boolean | "gone"> {
-  const question = headStatement({
-    tables: view.logs,
-    from: from.seq,
+/** What the log has since a moment that matters to a view; with null, only from where on it is complete. */
+function logQuestion({ logs }: View, from: Mark | null) {
+  return headStatement({
+    tables: logs,
+    from: from === null ? null : from.seq,
     to: null,
-    entriesMax,
-    related: [],
+    entriesMax: from === null ? 0 : entriesMax,
     pushing: null,
   });
-  const [state] = await read(execution, [question], "short");
-  const { head } = logHead(state!);
-  // Of very many entries not all are looked at.
-  return head.floor > from.seq ? "gone" : head.isConcerned || head.entries > entriesMax;
 }
 
 /**
- * Reads the result of `headStatement`. `generations` is a text that changes when a schema change makes clients fetch
- * the rows of one of the tables anew.
+ * The tables with entries after a moment that matter to the caller; `many` where there are too many to look at all.
+ * `gone`: the log is no longer complete since then.
  */
+export async function changedSince(
+  view: View,
+  from: Mark,
+  execution: Execution,
+): Promise<ReadonlySet<string> | "many" | "gone"> {
+  const [state] = await read(execution, [logQuestion(view, from)], "short");
+  const { head } = logHead(state!);
+  if (head.floor > from.seq) return "gone";
+  return head.entries > entriesMax ? "many" : head.concerned;
+}
+
+/** Reads the result of `headStatement`. `generations`: by table, a number that changes with schemas (`_history`). */
 export function logHead({ rows }: Result): {
   readonly head: LogHead;
-  readonly generations: string;
+  readonly generations: ReadonlyMap<string, number>;
   readonly clients: string | null;
 } {
-  const [newest, witness, witnessAtFrom, witnessAtTo, floor, entries, concerned, related, generations, clients] =
-    rows[0]!;
+  const [newest, witness, witnessAtFrom, witnessAtTo, floor, entries, concerned, generations, clients] = rows[0]!;
   const head: LogHead = {
     newest: { seq: newest as number, witness: witness as string | null },
     witnessAtFrom: witnessAtFrom as string | null,
     witnessAtTo: witnessAtTo as string | null,
     floor: (floor ?? 0) as number,
     entries: entries as number,
-    isConcerned: concerned === 1,
-    isRelated: related === 1,
+    concerned: new Set<string>(JSON.parse(concerned as string)),
   };
-  return { head, generations: generations as string, clients: clients as string | null };
+  return { head, generations: new Map(JSON.parse(generations as string)), clients: clients as string | null };
 }

@@ -21,7 +21,7 @@ import {
 import type { ServiceEndpoints } from "../tables/routes/routes.js";
 import { type Checkpoint, sealCheckpoint } from "./checkpoint.js";
 import { liveEvents } from "./live.js";
-import { clientsMember, type PulledPage } from "./pull.js";
+import { furtherMembers, type PulledPage } from "./pull.js";
 import { type ParsedPull, parsePull, pulledBy } from "./pull-request.js";
 import type { SharedPages } from "./shared-pages.js";
 import type { Streams, SyncCounts } from "./streams.js";
@@ -71,9 +71,8 @@ async function pull(services: SyncServices, c: Context): Promise<Response> {
           const page = await pulledBy(asked, parsed, services.sharedPages);
           if (isRefusal(page)) return page;
           if (page.reset !== null) services.counts.reset(page.reset);
-          const isEmpty = page.count === 0 && !page.more && page.reset === null;
           wait ??= commits.within(parsed.checkpoint === null ? 0 : parsed.waitMs);
-          if (!isEmpty || wait.isOver || streams.isEnding) return pulledResponse(asked, page);
+          if (!page.isEmpty || page.more || wait.isOver || streams.isEnding) return pulledResponse(asked, page);
           const nowMs = clock.elapsed();
           release ??= streams.take(asked.by, services.clientOf(c), nowMs, nowMs + parsed.waitMs);
           if (release === null) return tooMany;
@@ -104,9 +103,9 @@ const waitingBytesMax = 16_384;
 const bytesMaxOf = ({ api }: Config) => Math.min(waitingBytesMax, api.max_body_bytes);
 
 async function pulledResponse({ succeed, services }: ApiRequest, page: PulledPage): Promise<Response | Refusal> {
-  const { changes, count, more, reset, clients } = page;
+  const { changes, count, more, reset } = page;
   const checkpoint = await sealCheckpoint(services.cursors, page.checkpoint);
-  const data = `{"checkpoint":"${checkpoint}","more":${more},"reset":${JSON.stringify(reset)},"changes":${changes}${clientsMember(clients)}}`;
+  const data = `{"checkpoint":"${checkpoint}","more":${more},"reset":${JSON.stringify(reset)},"changes":${changes}${furtherMembers(page)}}`;
   const metered = await succeed(200, count, changes);
   if (isRefusal(metered)) return metered;
   return jsonText(`{"data":${data},"meta":{${metered}}}`);

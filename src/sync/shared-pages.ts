@@ -5,13 +5,15 @@ import { sha256Hex } from "../schema/plan/plan.js";
 import type { Sql } from "../tables/sql-text/fragment.js";
 import type { Mark } from "./checkpoint.js";
 
-/** The changes of one page, and where the next page begins. */
-export interface ChangesPage {
+/** A page of the changes of one member. */
+export interface MemberPage {
   /** Each as JSON text `{table, op, key, row?}`. */
   readonly changes: readonly string[];
-  /** The index of the table that the next page begins with. */
-  readonly table: number;
-  /** The key, as text, of the last row that was examined in this table; null for none. */
+  /** How many characters these have together. */
+  readonly characters: number;
+  /** How many keys were examined for the page. */
+  readonly examined: number;
+  /** The key, as text, of the last row that was examined where more may have changed; null where nothing else has. */
   readonly after: string | null;
 }
 
@@ -19,39 +21,36 @@ export interface ChangesPage {
  * How a look for changes ends. `gone`: the log no longer reaches back to the moment that the client has. `too many`:
  * more rows may have changed than the server looks at.
  */
-export type ChangesPageOutcome = ChangesPage | Refusal | "gone" | "too many";
+export type NoPage = "gone" | "too many";
 
 const weigh = (name: string, { text }: Sql) => name.length + text.length;
-const momentsBytesMax = 262_144;
 const statementsBytesMax = 4_194_304;
 const hashesBytesMax = 1_048_576;
 const pagesBytesMax = 8_388_608;
 
 /**
- * What many requests for changes share: SQL statements, hashes, and the pages of streams. Streams with the same view
- * are sent the same pages, each made once. For that, all of them are brought from the same moment to the same later
- * one. A view is named by a text that contains everything its pages depend on, except for the log.
+ * What many requests for changes share: SQL statements, hashes, and the pages of streams. Streams that follow the same
+ * member (`Member.text`) are sent the same pages of it, each made once, whatever else they follow. For that, all streams
+ * are brought from the same moment to the same later one.
  */
 export class SharedPages {
-  /** By view, the last moment that streams were brought to. */
-  readonly #moments = new Memo<Mark>(momentsBytesMax);
-  readonly #pages = new Memo<ChangesPage>(pagesBytesMax, {
-    weigh: (key, { changes }) => changes.reduce((sum, { length }) => sum + length, key.length),
-  });
+  /** The last moment that streams were brought to. */
+  #moment: Mark | null = null;
+  readonly #pages = new Memo<MemberPage>(pagesBytesMax, { weigh: (name, page) => name.length + page.characters });
   /** By name. */
   readonly #statements = new WeakMap<Catalog, Memo<Sql>>();
   /** Hashes by the texts that they were computed from: clients' checkpoints are compared by them. */
   readonly #hashes = new Memo<string>(hashesBytesMax, { keyLengthMax: hashesBytesMax });
-  readonly #underway = new Map<string, Promise<ChangesPageOutcome>>();
+  readonly #underway = new Map<string, Promise<MemberPage | Refusal | NoPage>>();
 
   /**
-   * The moment that a stream at `from` is brought to: the last one that other streams with the same view were brought
-   * to, if it is later than `from`, or else the newest one.
+   * The moment that a stream at `from` is brought to: the last one that another stream was brought to, if it is later
+   * than `from`, or else the newest one.
    */
-  momentAfter(view: string, from: Mark, newest: Mark): Mark {
-    const last = this.#moments.find(view);
-    if (last !== undefined && last.seq > from.seq && last.seq <= newest.seq) return last;
-    this.#moments.set(view, newest);
+  momentAfter(from: Mark, newest: Mark): Mark {
+    const last = this.#moment;
+    if (last !== null && last.seq > from.seq && last.seq <= newest.seq) return last;
+    this.#moment = newest;
     return newest;
   }
 
@@ -72,8 +71,8 @@ export class SharedPages {
     return hash;
   }
 
-  /** The page of changes with this name; `read` computes it where it is not kept or being computed. */
-  page(name: string, read: () => Promise<ChangesPageOutcome>): Promise<ChangesPageOutcome> {
+  /** The page with this name; `read` computes it where it is not kept or being computed. */
+  page(name: string, read: () => Promise<MemberPage | Refusal | NoPage>): Promise<MemberPage | Refusal | NoPage> {
     const made = this.#pages.find(name);
     if (made !== undefined) return Promise.resolve(made);
     const underway = this.#underway.get(name) ?? this.#make(name, read);
@@ -81,7 +80,7 @@ export class SharedPages {
     return underway;
   }
 
-  async #make(name: string, read: () => Promise<ChangesPageOutcome>): Promise<ChangesPageOutcome> {
+  async #make(name: string, read: () => Promise<MemberPage | Refusal | NoPage>) {
     try {
       const page = await read();
       if (typeof page === "object" && "changes" in page) this.#pages.set(name, page);

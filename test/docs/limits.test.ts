@@ -56,7 +56,7 @@ const limits: Readonly<Record<string, number>> = {
   "length of a cursor, in characters": constant("tables/", "cursorLengthMax"),
   "lifetime of a cursor, in seconds": constant("tables/", "cursorLifetimeMs") / 1000,
   "size of a [preview](http.md#previews), in bytes": constant("tables/routes/permitted-request.ts", "previewMax"),
-  "tables in a pull": constant("sync/", "tablesMax"),
+  "[members](../sync.md#members) in a pull": constant("sync/", "membersMax"),
   "changes on a page of a pull": constant("sync/", "limitMax"),
   "changes on a page without `limit`": constant("sync/", "limitDefault"),
   "time that a pull waits, in milliseconds": constant("sync/", "waitMsMax"),

@@ -11,7 +11,7 @@ import { Random } from "./support/random.js";
  * prolongs a run.
  */
 const seed = Random.seedOfRun();
-const queries = Number(process.env.QUERIES ?? 200);
+const queries = Number(process.env.QUERIES ?? 400);
 vi.setConfig({ testTimeout: 900_000 + 10 * queries * 60 });
 
 const words = ["red", "Réd", "RED", "rede", "reddish", "shoe", "Shoes", "über", "Uber", "x1", "1x", "日本", "a", "ab"];

@@ -14,6 +14,8 @@ export interface Pulled {
   readonly checkpoint: string;
   readonly more: boolean;
   readonly reset: string | null;
+  /** The members whose rows are told whole. */
+  readonly fresh?: readonly string[];
   readonly changes: readonly Change[];
 }
 

@@ -4,13 +4,24 @@ import type { Checkpoint } from "../../src/sync/checkpoint.js";
 import { liveEvents } from "../../src/sync/live.js";
 import type { PulledPage } from "../../src/sync/pull.js";
 
-const at = (seq: number): Checkpoint => ({ who: "w", view: "v", from: { seq, witness: "1" }, round: null, copy: null });
+const at = (seq: number): Checkpoint => ({
+  who: "w",
+  caller: "c",
+  members: [],
+  freshFrom: 0,
+  from: { seq, witness: "1" },
+  round: null,
+  copy: null,
+});
 const quiet = (seq: number): PulledPage => ({
   changes: "[]",
   count: 0,
   checkpoint: at(seq),
   more: false,
   reset: null,
+  fresh: [],
+  refused: {},
+  isEmpty: true,
   isQuiet: true,
   isBehind: false,
   clients: null,
@@ -37,7 +48,7 @@ async function textOf(found: readonly (PulledPage | Refusal)[]): Promise<string>
 }
 
 test("with a comment comes the id of the state of then, but not in the middle of one", async () => {
-  const page: PulledPage = { ...quiet(8), changes: "[{}]", count: 1, more: true };
+  const page: PulledPage = { ...quiet(8), changes: "[{}]", count: 1, isEmpty: false, more: true };
   expect((await textOf([quiet(7), page, quiet(9)])).split("\n\n")).toEqual([
     'event: change\nid: sealed-1\ndata: {"changes":[],"more":false}',
     ":\nid: sealed-7",

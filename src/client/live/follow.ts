@@ -1,4 +1,4 @@
-import type { SvcError } from "../error.js";
+import { SvcError } from "../error.js";
 import type { Surroundings } from "../surroundings.js";
 import type { Send } from "../transport.js";
 import type { Change, Clients, FollowedTables, Follower, LiveState } from "./changes.js";
@@ -11,6 +11,10 @@ export interface Pulled {
   readonly more: boolean;
   /** Why the server begins again with all rows, with this page first; null if it does not (`docs/sync.md#resets`). */
   readonly reset: string | null;
+  /** The tables whose rows are told whole. */
+  readonly fresh?: readonly string[];
+  /** Why the server does not tell of some of the tables (`docs/sync.md#members`). */
+  readonly refused?: Readonly<Record<string, { readonly code: string; readonly message: string }>>;
   readonly changes: readonly Change[];
   /** For each client that has pushed lately, its last mutation in this state; absent if the server does not say. */
   readonly clients?: Clients;
@@ -59,6 +63,8 @@ export async function follow(
     let isReset = false;
     let isBye = false;
     let error: SvcError | null = null;
+    let refusal: SvcError | null = null;
+    const ended = new AbortController();
     const seen = eventReader(({ event, data, id }) => {
       failures = 0;
       if (event === null && collected.length === 0) {
@@ -73,7 +79,9 @@ export async function follow(
         checkpoint = null;
       }
       if (event !== "change") return;
-      const { changes, more, clients } = data as Pulled;
+      const { changes, more, clients, refused } = data as Pulled;
+      refusal = refusalIn(refused);
+      if (refusal !== null) return ended.abort();
       add(changes);
       if (more) return;
       checkpoint = id;
@@ -84,6 +92,8 @@ export async function follow(
       while (checkpoint === null) {
         const body = { tables, checkpoint: page?.checkpoint ?? null, limit: pageSize };
         const found = (await read({ method: "POST", path: "/api/_svc/pull", body, signal })).data as Pulled;
+        refusal = refusalIn(found.refused);
+        if (refusal !== null) throw refusal;
         if (page === null || found.reset !== null) collected = [];
         add(found.changes);
         page = found;
@@ -94,9 +104,10 @@ export async function follow(
       }
       collected = [];
       const body = { tables, checkpoint };
-      await send({ method: "POST", path: "/api/_svc/live", body, signal, onText: seen });
+      const stop = AbortSignal.any([signal, ended.signal]);
+      await send({ method: "POST", path: "/api/_svc/live", body, signal: stop, onText: seen });
     } catch (failure) {
-      error = failure as SvcError;
+      error = refusal ?? (failure as SvcError);
     }
     if (signal.aborted) return;
     if (error !== null && isFinal(error))
@@ -105,6 +116,12 @@ export async function follow(
     follower({ status: "reconnecting", error }, null);
     await untilRetry(failures, error, signal, surroundings);
   }
+}
+
+/** The first table that is refused ends it all: who follows several tables wants all of them. */
+function refusalIn(refused: Pulled["refused"]): SvcError | null {
+  const [first] = Object.values(refused ?? {});
+  return first === undefined ? null : new SvcError(403, first.code, first.message);
 }
 
 /**

@@ -93,15 +93,15 @@ function choiceAfter({ choice }: CursorState, { path, among }: ListPlan): PathCh
 /** Writes the rows of a page as JSON, each with its expansions. */
 function rowsOf(
   { rows: read, found, fitting, expanded: related }: PageReport,
-  { table, output, catalog, wide, copies }: ListPlan,
-  { expansions }: ExpandedRequest,
+  { table, output, catalog, wide }: ListPlan,
+  { expansions, copiedAs }: ExpandedRequest,
 ): AtOnce<string | Refusal | TooWide> {
   const isExpanded = expansions.length > 0;
   if (read === null && fitting > 0) return !isExpanded ? tooLarge : fewer(Math.floor(fitting / 2));
   // The row after the page, which was read to learn whether there are more, is left out.
   const isCut = wide === "short" && found > fitting;
   const rows = isCut ? read!.slice(0, read!.lastIndexOf(rowSeparator)) : (read ?? "");
-  if (copies) return copiedRows(rows, table, output).then((changes) => changes.join());
+  if (copiedAs !== null) return copiedRows(rows, copiedAs, table, output).then((changes) => changes.join());
   if (!isExpanded) return finishRows(rows, output);
   return expandedRows(rows, output, expansions, related, catalog.pageBytesMax).then(({ text, count }) =>
     count < fitting ? fewer(count) : text,

@@ -128,7 +128,7 @@ interface WindowKeys {
 
 function preparedBy(
   rule: Expression,
-  { filters, select, sort, expansions, copies }: ExpandedRequest,
+  { filters, select, sort, expansions, copiedAs }: ExpandedRequest,
   match: Match | null,
   { window, order, choice }: CursorState,
   { after, upTo }: WindowKeys,
@@ -142,7 +142,7 @@ function preparedBy(
     metered,
     preview: access.preview,
     wide: "carried",
-    copies,
+    copies: copiedAs !== null,
     comparedBytesMax: null,
     choice,
     match,
@@ -282,7 +282,7 @@ const membersOfShape: Readonly<
   counts: null,
   // `shapeOfSteps`.
   expand: null,
-  copies: ({ copies }) => (copies ? "copies" : ""),
+  copiedAs: ({ copiedAs }) => (copiedAs === null ? "" : "copies"),
 };
 const shapeParts = Object.values(membersOfShape).filter((part) => part !== null);
 

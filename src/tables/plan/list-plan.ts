@@ -36,7 +36,7 @@ export interface ListPlan {
   /** Texts, JSON and blobs of more bytes are shown by their beginning alone; null where all values are shown whole. */
   readonly preview: number | null;
   readonly wide: WideValues;
-  /** As in `ListRequest`. */
+  /** Whether the rows are for a client's copy, as in `ListRequest.copiedAs`. */
   readonly copies: boolean;
   /**
    * The statement ends with an error (`isLongValue`) at a text, JSON or blob of more bytes that it compares or sorts by;

@@ -35,6 +35,11 @@ export class ListedValues {
   /** Adds the values of one list; a refusal where all lists together are too long. */
   add(length: number): Refusal | null {
     this.#count += length;
+    return this.refusal;
+  }
+
+  /** The refusal of a request whose lists together are too long; null where they are not. */
+  get refusal(): Refusal | null {
     return this.#count > listedValuesMax
       ? badRequest(`in: all lists together have more than ${listedValuesMax} values`)
       : null;

@@ -37,8 +37,11 @@ export interface ListRequest {
   readonly counts: boolean;
   /** The terms of a full-text search; null where the request has no parameter `search`. */
   readonly search: readonly SearchTerm[] | null;
-  /** Whether the rows are for a client's copy (docs/sync.md): each with its key, and with their place in the log. */
-  readonly copies: boolean;
+  /**
+   * The name under which the rows are told for a client's copy (docs/sync.md), each with its key, and with their place in
+   * the log. Null for the rows of a list's answer.
+   */
+  readonly copiedAs: string | null;
 }
 
 /** One term of the parameter `sort`: a column that the list is sorted by, and the direction. */
@@ -139,10 +142,10 @@ function parsed<Raw>(
   const { filters, filterValues, compared } = found;
   const sorted = request.sort.map(({ column }) => column);
   const refusal = notComparable([...compared, ...sorted], incomparable);
-  return refusal ?? { ...request, filters, filterValues, expand, copies: false };
+  return refusal ?? { ...request, filters, filterValues, expand, copiedAs: null };
 }
 
-type ListParts = Omit<ListRequest, "filters" | "filterValues" | "expand" | "copies">;
+type ListParts = Omit<ListRequest, "filters" | "filterValues" | "expand" | "copiedAs">;
 
 /** The columns that this database cannot compare, for lack of their collation, each with the reason. */
 export type Incomparable = ReadonlyMap<string, string>;

@@ -39,8 +39,6 @@ export interface HeadQuestion {
   readonly to: number | null;
   /** How many entries after `from` are counted at most. One more is looked for, which tells that there are more. */
   readonly entriesMax: number;
-  /** Further tables, besides `tables`. For them it is asked separately whether one of the counted entries is theirs. */
-  readonly related: readonly string[];
   /**
    * The caller (`principalOf`) whose clients that push are to be reported, those that have pushed since the time
    * `sinceMs`. Null where no clients are to be reported.
@@ -58,13 +56,13 @@ const reportedClientsMax = 100;
  *   whether a client's checkpoint is of this log;
  * - the witnesses of the entries `from` and `to`;
  * - the highest floor of the tables: the entry from which on their state is known;
- * - how many entries came after `from`, `entriesMax` and one more at most; whether one of these is of `tables`; and
- *   whether one is of `related`;
- * - the generations of the tables (`_history`), as JSON;
+ * - how many entries came after `from`, `entriesMax` and one more at most; and a JSON array of those of the tables that
+ *   have one of these;
+ * - the generations of the tables (`_history`), as a JSON array of pairs;
  * - for the clients of `pushing` that have pushed, the id of the last mutation of each, as a JSON object by the
  *   clients' names; NULL where there are none.
  */
-export function headStatement({ tables, from, to, entriesMax, related, pushing }: HeadQuestion): Statement {
+export function headStatement({ tables, from, to, entriesMax, pushing }: HeadQuestion): Statement {
   const since = from === null ? null : BigInt(from);
   const most = BigInt(entriesMax + 1);
   const witness = (seq: string) => `(SELECT CAST(witness AS TEXT) FROM _changes WHERE seq = ${seq})`;
@@ -72,13 +70,12 @@ export function headStatement({ tables, from, to, entriesMax, related, pushing }
   const list = JSON.stringify(tables);
   const prefix = pushing === null ? null : `${pushing.principal}\n`;
   const clients = `SELECT substr(client, ?) AS name, last_id FROM _push_clients WHERE client >= ? AND client < ? AND at > ? LIMIT ${reportedClientsMax}`;
-  const among = `EXISTS (SELECT 1 FROM (SELECT tbl FROM _changes NOT INDEXED WHERE seq > ? ORDER BY seq LIMIT ?) WHERE tbl IN ${names})`;
+  const concerned = `SELECT DISTINCT tbl FROM (SELECT tbl FROM _changes NOT INDEXED WHERE seq > ? ORDER BY seq LIMIT ?) WHERE tbl IN ${names}`;
   return {
     sql: `SELECT n.seq AS newest, ${witness("n.seq")} AS newest_witness, ${witness("?")} AS witness_from, ${witness("?")} AS witness_to,
   (SELECT max(floor) FROM _history WHERE tbl IN ${names}) AS floor,
   (SELECT count(*) FROM (SELECT 1 FROM _changes WHERE seq > ? LIMIT ?)) AS entries,
-  ${among} AS concerned,
-  ${among} AS related,
+  (SELECT json_group_array(tbl) FROM (${concerned})) AS concerned,
   (SELECT json_group_array(json_array(tbl, generation)) FROM (SELECT tbl, generation FROM _history WHERE tbl IN ${names} ORDER BY tbl)) AS generations,
   (SELECT nullif(json_group_object(name, last_id), '{}') FROM (${clients})) AS clients
   FROM (SELECT ${newestEntry} AS seq) AS n`,
@@ -91,9 +88,6 @@ export function headStatement({ tables, from, to, entriesMax, related, pushing }
       since,
       most,
       list,
-      since,
-      most,
-      JSON.stringify(related),
       list,
       BigInt((prefix?.length ?? 0) + 1),
       prefix,

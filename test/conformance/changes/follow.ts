@@ -117,20 +117,46 @@ export async function write(server: TestServer, key: Client, random: Random): Pr
   await server.database.batch(statements).catch(() => undefined);
 }
 
-/** The rows that lists show to a caller, by table and key. */
-export async function shown(caller: Client, asked: Record<string, { readonly filter?: object }>): Promise<Rows> {
+/** What a client follows under a name: rows of the table of that name, or of another one. */
+interface Terms {
+  readonly table?: string;
+  readonly filter?: object;
+}
+type Members = Readonly<Record<string, Terms>>;
+
+/** The rows that lists show to a caller, by the member's name and key. */
+export async function shown(caller: Client, asked: Members): Promise<Rows> {
   const rows: Rows = new Map();
-  for (const [table, terms] of Object.entries(asked)) {
+  for (const [name, { table = name, ...terms }] of Object.entries(asked)) {
     let body: object = { ...terms, limit: 1000, total: "none" };
     for (;;) {
       const answer = await caller.post(`/api/${table}/_svc/query`, body);
-      for (const row of dataOf(answer) as Record<string, unknown>[]) rows.set(idOf(table, keyOf(table, row)), row);
+      for (const row of dataOf(answer) as Record<string, unknown>[]) rows.set(idOf(name, keyOf(table, row)), row);
       const { next_cursor: cursor } = (answer.body as { meta: { next_cursor?: string } }).meta;
       if (cursor === undefined) break;
       body = { cursor };
     }
   }
   return rows;
+}
+
+const termsOf = (table: string, random: Random): Terms =>
+  table === "messages" && random.chance(0.3) ? { filter: { body: { ne: "b" } } } : {};
+
+/** Drops a member, asks for another, or for something else under a name. At least one stays. */
+function otherMembers(asked: Members, random: Random): Members {
+  const names = Object.keys(asked);
+  const name = random.pick(names);
+  const table = random.pick(told);
+  return random.pick([
+    () => (names.length === 1 ? asked : Object.fromEntries(Object.entries(asked).filter(([its]) => its !== name))),
+    () => ({ ...asked, [`more${random.int(1, 3)}`]: { table, ...termsOf(table, random) } }),
+    () => ({ ...asked, [name]: { table, ...termsOf(table, random) } }),
+  ])();
+}
+
+function clear(rows: Rows, name: string): void {
+  for (const id of rows.keys()) if (id.startsWith(`${name} `)) rows.delete(id);
 }
 
 const keyOf = (table: string, row: Record<string, unknown>): object =>
@@ -141,6 +167,8 @@ export interface Run {
   readonly histories: number;
   readonly pulls: number;
   readonly scanLimit: number;
+  /** Whether the client goes over to other members, between rounds and in the midst of them. */
+  readonly changing?: boolean;
   readonly project?: Partial<TestProject>;
   readonly before?: (server: TestServer) => Promise<void>;
 }
@@ -155,10 +183,13 @@ export interface Followed {
 
 /**
  * Lets clients pull in pages of any size while others write between the pages. Fails where a client that has pulled a whole
- * round does not hold exactly what lists showed when the round began (a first copy: when it ended), where it is told what
- * it has, or of a removal of what it has not.
+ * round does not hold exactly what lists showed when the round began (or, where members began in it, at one moment until
+ * its end), where it is told what it has, or of a removal of what it has not.
  */
-export async function follow(random: Random, { histories, pulls, scanLimit, project, before }: Run): Promise<Followed> {
+export async function follow(
+  random: Random,
+  { histories, pulls, scanLimit, changing = false, project, before }: Run,
+): Promise<Followed> {
   const server = await serve({ schema, config: config(scanLimit), ...project });
   await before?.(server);
   const key = client(server, await apiKey(server, "project:backend"));
@@ -168,34 +199,65 @@ export async function follow(random: Random, { histories, pulls, scanLimit, proj
     const caller = random.pick([...callers, ...callers, key]);
     const rows: Rows = new Map();
     let checkpoint: string | null = null;
-    const tables = Object.fromEntries(
+    let tables: Members = Object.fromEntries(
       told
         .filter((table) => table === "messages" || random.chance(0.8))
-        .map((table) => [table, table === "messages" && random.chance(0.3) ? { filter: { body: { ne: "b" } } } : {}]),
+        .map((table) => [table, termsOf(table, random)]),
     );
+    /** Members of which pages of a new whole have come, but not the last one. */
+    const begun = new Set<string>();
+    /** What lists have shown since the round began, at each moment. */
+    let moments: Rows[] = [];
+    const goOver = () => {
+      const other = otherMembers(tables, random);
+      const form = (members: Members, name: string) =>
+        members[name] && JSON.stringify([members[name].table ?? name, members[name].filter]);
+      const gone = Object.keys(tables).filter((name) => form(tables, name) !== form(other, name));
+      for (const name of gone) {
+        begun.delete(name);
+        for (const held of [rows, ...moments]) clear(held, name);
+      }
+      tables = other;
+    };
     for (let pull = 0; pull < pulls; pull++) {
       const at = { history, pull };
-      // A first copy is of the moment of its last page, and any other round of the moment at which it began.
-      const isFirst = checkpoint === null;
-      let expected = isFirst ? null : await shown(caller, tables);
+      if (changing && random.chance(0.3)) goOver();
+      // A round in which members begin may be of any moment until its last page, and any other is of the one at which it
+      // began.
+      moments = [await shown(caller, tables)];
+      let isFresh = false;
       for (;;) {
         const limit = random.pick([1, 2, 3, 7, 500]);
         const answer = await caller.post("/api/_svc/pull", { tables, checkpoint, limit });
         const page = dataOf(answer) as unknown as Pulled;
         expect({ ...at, reset: page.reset }).toEqual({ ...at, reset: null });
         expect(page.changes.length).toBeLessThanOrEqual(limit);
+        for (const name of page.fresh ?? []) {
+          isFresh = true;
+          if (!begun.has(name)) clear(rows, name);
+          begun.add(name);
+        }
         const wrong = apply(rows, page.changes);
         if (wrong !== null) throw new NotFollowedError(`${JSON.stringify(at)}: ${wrong}`);
         counts.pages++;
         for (const { op } of page.changes) counts[op]++;
         checkpoint = page.checkpoint;
         if (!page.more) break;
-        if (random.chance(0.4)) await write(server, key, random);
+        const goesOver = changing && random.chance(0.1);
+        if (goesOver) goOver();
+        const writes = random.chance(0.4);
+        if (goesOver || writes) moments.push(await shown(caller, tables));
+        if (!writes) continue;
+        await write(server, key, random);
+        moments.push(await shown(caller, tables));
       }
-      expected ??= await shown(caller, tables);
-      const [has, sees] = [sorted(rows), sorted(expected)];
+      begun.clear();
+      const has = sorted(rows);
+      const seen = moments.map(sorted);
+      const sees = seen[0]!;
+      const isOfOne = (isFresh ? seen : [sees]).some((each) => each.join("\n") === has.join("\n"));
       const only = (of: readonly string[], not: readonly string[]) => of.filter((row) => !not.includes(row)).join("\n");
-      if (has.join("\n") !== sees.join("\n"))
+      if (!isOfOne)
         throw new NotFollowedError(
           `${JSON.stringify(at)}: has\n${only(has, sees)}\nand lists show\n${only(sees, has)}`,
         );

@@ -95,8 +95,9 @@ test("a client that comes back goes on from the last whole state", async () => {
     data: { changes: [message(2, "missed")] },
   });
   // A checkpoint that cannot be gone on from is said to be so.
-  const reset = await stream(server, ann, { tables: { messages: { select: ["id"] } } }, { "Last-Event-ID": lastId! });
-  expect(await reset.next()).toMatchObject({ event: "reset", data: { reason: "rules" } });
+  const backend = await apiKey(server, "project:backend");
+  const reset = await stream(server, backend, messages, { "Last-Event-ID": lastId! });
+  expect(await reset.next()).toMatchObject({ event: "reset", data: { reason: "identity" } });
   expect(await reset.changes()).toHaveLength(2);
 });
 
@@ -272,10 +273,9 @@ test("the metrics tell how many streams are open, what they were sent and which 
   const { lastId } = events;
   await key.post("/api/messages", { id: 2, room_id: 1, body: "second" });
   await events.changes();
-  const other = { tables: { messages: { select: ["id"] } } };
-  await client(server, ann).post("/api/_svc/pull", { ...other, checkpoint: lastId });
+  await key.post("/api/_svc/pull", { ...messages, checkpoint: lastId });
   const lines = (await key.get("/metrics")).text.split("\n");
-  for (const line of ["svc_streams 1", 'svc_sync_resets_total{reason="rules"} 1']) expect(lines).toContain(line);
+  for (const line of ["svc_streams 1", 'svc_sync_resets_total{reason="identity"} 1']) expect(lines).toContain(line);
   const counted = (name: string) => Number(lines.find((line) => line.startsWith(`${name} `))!.split(" ")[1]);
   expect(counted("svc_stream_events_total")).toBe(2);
   expect(counted("svc_stream_wakes_total")).toBeGreaterThan(0);

@@ -7,9 +7,14 @@ const histories = Number(process.env.HISTORIES ?? 6);
 const pulls = Number(process.env.PULLS ?? 12);
 vi.setConfig({ testTimeout: 900_000 + 10 * histories * pulls * 400 });
 
-test.each([3, 100_000])("clients hold what lists show, with a scan limit of %i", async (scanLimit) => {
+test.each([
+  { scanLimit: 3, changing: false },
+  { scanLimit: 100_000, changing: false },
+  { scanLimit: 3, changing: true },
+  { scanLimit: 100_000, changing: true },
+])("clients hold what lists show, with a scan limit of $scanLimit, changing members: $changing", async (of) => {
   const random = new Random(Random.seedOfRun());
-  const counts = await follow(random, { histories: histories / 2, pulls, scanLimit });
+  const counts = await follow(random, { histories: Math.ceil(histories / 4), pulls, ...of });
   console.log(JSON.stringify(counts));
   // Something is told.
   expect(counts.insert + counts.update + counts.remove).toBeGreaterThan(0);

@@ -129,17 +129,18 @@ test("a checkpoint of another caller, or of a caller with another role, begins a
   expect(await pull(await again(server, "admin"), checkpoint)).toMatchObject({ reset: "identity" });
 });
 
-test("other filters, other columns and another schema begin anew; the same ones do not", async () => {
+test("another schema begins anew; other filters and columns are told whole as members that began", async () => {
   const { server, key, ann } = await rooms();
   await key.post("/api/rooms", { id: 1, owner: "ann" });
   const { checkpoint } = await pull(ann, null);
   const asked = (terms: object) => pull(ann, checkpoint, { tables: { rooms: terms } });
-  expect(await asked({ filter: { id: { gt: 0 } } })).toMatchObject({ reset: "rules", changes: [room(1)] });
-  expect(await asked({ select: ["id"] })).toMatchObject({ reset: "rules" });
-  expect(await asked({ select: ["id", "owner"] })).toMatchObject({ reset: null });
+  const fresh = { reset: null, fresh: ["rooms"] };
+  expect(await asked({ filter: { id: { gt: 0 } } })).toMatchObject({ ...fresh, changes: [room(1)] });
+  expect(await asked({ select: ["id"] })).toMatchObject(fresh);
+  expect(await asked({})).toMatchObject({ reset: null, changes: [] });
   const filtered = await pull(ann, null, { tables: { rooms: { where: { id: 1 } } } });
   const other = { tables: { rooms: { where: { id: 2 } } } };
-  expect(await pull(ann, filtered.checkpoint, other)).toMatchObject({ reset: "rules", changes: [] });
+  expect(await pull(ann, filtered.checkpoint, other)).toMatchObject({ ...fresh, changes: [] });
   // An index changes nothing for a client, a column does.
   const apply = (text: string) => applyChange(server.database, text, { allowDestructive: false, now: 1 });
   expect(await apply(schema.replace("notes:", "  indexes: [{ columns: [owner] }]\nnotes:"))).toMatchObject({

@@ -16,7 +16,7 @@ const share = (process.env.SVC_TARGET ?? "app") === "app" ? 1 : 0.1;
 const refresh = (anonymous: Client, refresh_token: string) => anonymous.post("/auth/refresh", { refresh_token });
 
 describe("fifty refreshes of one token at once", () => {
-  const rounds = 100 * share;
+  const rounds = 50 * share;
 
   it(`are fifty 200 with one successor, ${rounds} times`, async () => {
     const server = await serve(project);
