@@ -3,8 +3,8 @@ import { rolldown } from "rolldown";
 import { expect, it } from "vitest";
 
 it.each([
-  ["index.ts", 10 * 1024, []],
-  ["outbox.ts", 5 * 1024, []],
+  ["index.ts", 12 * 1024, []],
+  ["outbox.ts", 6 * 1024, []],
   ["rxdb.ts", 3 * 1024, ["rxdb/plugins/replication", "rxjs"]],
   ["tanstack-db.ts", 1024, []],
 ])("%s is one module of at most %d bytes gzipped, which imports nothing but %j", async (file, bytesMax, external) => {

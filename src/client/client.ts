@@ -2,8 +2,10 @@ import { Auth } from "./auth.js";
 import { Authorized } from "./authorized.js";
 import { badCall } from "./error.js";
 import type { FollowedTables, Follower } from "./live/changes.js";
-import { eachSession, Feed } from "./live/feed.js";
-import { follow, type Pulled } from "./live/follow.js";
+import { Feed } from "./live/feed.js";
+import type { Pulled } from "./live/follow.js";
+import { followFrom } from "./live/follow-from.js";
+import { Hub } from "./live/hub.js";
 import { Overlays } from "./live/overlays.js";
 import type { Mutation, Operation, OperationResult, Pushed } from "./operations.js";
 import { Sessions } from "./session.js";
@@ -173,10 +175,11 @@ export function clientIn<
   const isShared = storage.subscribe !== undefined && apiKey === null;
   const sharedName = isShared ? `svc.live ${url}` : null;
   const line = { read, send: (call: Call) => authorized.send(call), surroundings, sessions, sharedName };
+  const hub = new Hub(line);
   const feeds = new Map<string, Feed>();
   const feedOf = (tables: FollowedTables): Feed => {
     const name = JSON.stringify(tables);
-    const feed = feeds.get(name) ?? new Feed(line, tables, () => feeds.delete(name));
+    const feed = feeds.get(name) ?? new Feed(hub, tables, () => feeds.delete(name));
     feeds.set(name, feed);
     return feed;
   };
@@ -199,9 +202,7 @@ export function clientIn<
     pull: async (body, { signal } = {}) =>
       (await read({ method: "POST", path: "/api/_svc/pull", body, signal })).data as Pulled,
     follow: (tables, follower, checkpoint) =>
-      checkpoint === undefined
-        ? feedOf(tables).subscribe(follower)
-        : eachSession(sessions, (_user, signal) => follow(line, tables, checkpoint, follower, signal)),
+      checkpoint === undefined ? feedOf(tables).subscribe(follower) : followFrom(line, tables, checkpoint, follower),
   };
   const parts = { url, hasKey: apiKey !== null, sessions, storage, surroundings, overlays, push: line.send };
   partsByClient.set(client, parts);

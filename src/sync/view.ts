@@ -56,8 +56,8 @@ export interface View {
 
 /**
  * The view that the member `tables` of a request asks for. A member is refused whose table is unknown or may not be read
- * by the caller, whose rule cannot be followed by the log, or whose filter is not valid. The request is refused where all
- * its members are, or where it is malformed.
+ * by the caller, whose rule cannot be followed by the log, or whose terms are not valid. The request is refused where all
+ * its members are.
  */
 export function viewOf(
   asked: unknown,
@@ -74,9 +74,9 @@ export function viewOf(
   const refused: Record<string, Refusal> = {};
   const listed = new ListedValues();
   for (const [name, sent] of entries) {
+    if (name.length > nameLengthMax) return badRequest(`tables: a name has more than ${nameLengthMax} characters`);
     const terms = termsOf(name, sent);
-    if (isRefusal(terms)) return terms;
-    const member = memberOf(name, terms, caller, project, accessTo, listed);
+    const member = isRefusal(terms) ? terms : memberOf(name, terms, caller, project, accessTo, listed);
     if (listed.refusal !== null) return listed.refusal;
     if (isRefusal(member)) refused[name] = member;
     else members.push(member);
@@ -107,7 +107,6 @@ interface Terms {
 }
 
 function termsOf(name: string, sent: unknown): Terms | Refusal {
-  if (name.length > nameLengthMax) return badRequest(`tables: a name has more than ${nameLengthMax} characters`);
   if (typeof sent !== "object" || sent === null || Array.isArray(sent))
     return badRequest(`tables.${name}: expected an object`);
   const other = unknownMember(sent, ["table", "where", "filter", "select"]);

@@ -14,7 +14,7 @@ import { Random } from "./support/random.js";
  * test/property/aggregates.test.ts` repeats or prolongs a run, `AGGREGATES_TARGET=workerd` runs it on D1.
  */
 const seed = Random.seedOfRun();
-const queries = Number(process.env.QUERIES ?? 60);
+const queries = Number(process.env.QUERIES ?? 40);
 const target = process.env.AGGREGATES_TARGET;
 vi.setConfig({ testTimeout: 900_000 + 10 * queries * 60 });
 

@@ -1,8 +1,9 @@
 import { SvcError } from "../error.js";
 import type { Surroundings } from "../surroundings.js";
 import type { Send } from "../transport.js";
-import type { Change, Clients, FollowedTables, Follower, LiveState } from "./changes.js";
+import type { Change, Clients, LiveState } from "./changes.js";
 import { eventReader } from "./event-reader.js";
+import type { Members } from "./members.js";
 
 /** A page of `POST /api/_svc/pull` (`docs/sync.md`). */
 export interface Pulled {
@@ -11,9 +12,9 @@ export interface Pulled {
   readonly more: boolean;
   /** Why the server begins again with all rows, with this page first; null if it does not (`docs/sync.md#resets`). */
   readonly reset: string | null;
-  /** The tables whose rows are told whole. */
+  /** The members whose rows are told whole (`docs/sync.md#members`); absent if there are none. */
   readonly fresh?: readonly string[];
-  /** Why the server does not tell of some of the tables (`docs/sync.md#members`). */
+  /** Why the server does not tell of some of the members; absent if it tells of all. */
   readonly refused?: Readonly<Record<string, { readonly code: string; readonly message: string }>>;
   readonly changes: readonly Change[];
   /** For each client that has pushed lately, its last mutation in this state; absent if the server does not say. */
@@ -29,87 +30,157 @@ export interface Line {
   readonly surroundings: Surroundings;
 }
 
+/** What is followed. It may change meanwhile. */
+export interface Followed {
+  members(): Members;
+  /** Calls `changed` when the members are others. Returns a function that ends this. */
+  listen(changed: () => void): () => void;
+}
+
+/** The changes that lead from one consistent state of all members to the next. */
+export interface StreamStep {
+  readonly changes: readonly Change[];
+  /** The members whose rows are all among the changes, and replace what was known before. */
+  readonly fresh: readonly string[];
+  /** Why the server does not tell of some of the members, by their names. */
+  readonly refused: Readonly<Record<string, SvcError>>;
+  readonly checkpoint: string;
+  readonly clients?: Clients;
+}
+
+/** Called with every step, and with every change of state and every comment of the server: `step` is then null. */
+export type StreamFollower = (state: LiveState, step: StreamStep | null) => void;
+
 const pageSize = 1000;
 const backoffMs = 500;
 const backoffMsMax = 30_000;
 const live: LiveState = { status: "live", error: null };
 
+/** What pages and events have told of a state whose end has not come yet. */
+class Partial {
+  changes: Change[] = [];
+  readonly fresh = new Set<string>();
+  refused: Pulled["refused"] = {};
+
+  add({ changes, fresh = [], refused }: Pick<Pulled, "changes" | "fresh" | "refused">): void {
+    for (const change of changes) this.changes.push(change);
+    for (const name of fresh) this.fresh.add(name);
+    this.refused = refused;
+  }
+
+  step(checkpoint: string, clients: Clients | undefined): StreamStep | null {
+    const refused = Object.fromEntries(
+      Object.entries(this.refused ?? {}).map(([name, { code, message }]) => [name, new SvcError(400, code, message)]),
+    );
+    const step = { changes: this.changes, fresh: [...this.fresh], refused, checkpoint, ...(clients && { clients }) };
+    const isEmpty = step.changes.length + step.fresh.length + Object.keys(refused).length === 0;
+    return isEmpty && clients === undefined ? null : step;
+  }
+}
+
 /**
- * Follows tables from a checkpoint, or from null, which asks for all rows, until the signal is aborted, the session is
- * over or the server refuses. When the connection ends, it makes a new one after a pause that grows with each failure.
- * The server also sends a comment every 15 s; `follower` is then called without a step.
+ * Follows members from a checkpoint, or from null, which asks for all rows, until the signal is aborted, the session is
+ * over or the server refuses. `known` are those members of the checkpoint whose rows the caller has. When the connection
+ * ends, it makes a new one after a pause that grows with each failure. If the members change, it makes a new one at once:
+ * members that were followed before go on, and the others begin. The server also sends a comment every 15 s; `follower` is
+ * then called without a step.
  */
 export async function follow(
   { read, send, surroundings }: Line,
-  tables: FollowedTables,
-  from: string | null,
-  follower: Follower,
+  followed: Followed,
+  from: { readonly checkpoint: string; readonly known: Iterable<string> } | null,
+  follower: StreamFollower,
   signal: AbortSignal,
 ): Promise<void> {
-  let checkpoint = from;
-  // While all rows are asked for: the last page so far. After a cut connection the next page is asked for.
-  let page: Pick<Pulled, "checkpoint" | "more"> | null = null;
-  let collected: Change[] = [];
-  const add = (changes: readonly Change[]) => {
-    for (const change of changes) collected.push(change);
+  let checkpoint = from?.checkpoint ?? null;
+  let known = new Set(from?.known);
+  // All members that the checkpoint has; null where that is not known.
+  let covered: ReadonlySet<string> | null = null;
+  // What pages have been asked for, and the checkpoint of the last one, where others follow. After a cut connection the
+  // next page is asked for.
+  let page: { readonly checkpoint: string; readonly members: Members } | null = null;
+  let partial = new Partial();
+  const whole = (at: string, members: Members, clients: Clients | undefined) => {
+    const step = partial.step(at, clients);
+    partial = new Partial();
+    checkpoint = at;
+    covered = new Set(Object.keys(members));
+    known = new Set(covered);
+    follower(live, step);
   };
-  const whole = (isReset: boolean, clients: Clients | undefined) => {
-    const changes = collected;
-    collected = [];
-    const isStep = changes.length > 0 || isReset || clients !== undefined;
-    follower(live, isStep ? { changes, isReset, checkpoint, ...(clients && { clients }) } : null);
+  /** Pulls pages until they are whole. Members that are added meanwhile are asked for with the next page. */
+  const pull = async (members: () => Members) => {
+    for (;;) {
+      const asked: Members = { ...page?.members, ...members() };
+      const body = { tables: asked, checkpoint: page?.checkpoint ?? checkpoint, limit: pageSize };
+      const found = (await read({ method: "POST", path: "/api/_svc/pull", body, signal })).data as Pulled;
+      if (page === null || found.reset !== null) partial = new Partial();
+      partial.add(found);
+      page = found.more ? { checkpoint: found.checkpoint, members: asked } : null;
+      if (page === null) return whole(found.checkpoint, asked, found.clients);
+    }
+  };
+  /** Brings the client to a state that has all members. Returns them; null where there are none. */
+  const begin = async (): Promise<Members | null> => {
+    for (;;) {
+      const members = followed.members();
+      const names = Object.keys(members);
+      if (names.length === 0) return null;
+      known = new Set(names.filter((name) => known.has(name)));
+      const added = names.filter((name) => !known.has(name));
+      if (added.length === 0 && checkpoint !== null && page === null) return members;
+      // The server would go on with members that the checkpoint has, although their rows were dropped. So a checkpoint
+      // without them is asked for first.
+      const isForgotten = (name: string) => covered === null || covered.has(name);
+      if (checkpoint !== null && page === null && added.some(isForgotten)) {
+        if (known.size === 0) checkpoint = null;
+        else await pull(() => Object.fromEntries([...known].map((name) => [name, members[name]!])));
+      }
+      if (checkpoint === null || page !== null || names.some((name) => !known.has(name))) await pull(followed.members);
+    }
   };
   for (let failures = 0; !signal.aborted; failures++) {
-    let isReset = false;
+    const changed = new AbortController();
+    const forget = followed.listen(() => changed.abort());
+    const stop = AbortSignal.any([signal, changed.signal]);
     let isBye = false;
     let error: SvcError | null = null;
-    let refusal: SvcError | null = null;
-    const ended = new AbortController();
-    const seen = eventReader(({ event, data, id }) => {
-      failures = 0;
-      if (event === null && collected.length === 0) {
-        checkpoint = id ?? checkpoint;
-        follower(live, null);
-      }
-      isBye = event === "bye" && (data as { readonly reason: string }).reason !== "shutdown";
-      if (event === "reset") {
-        isReset = true;
-        collected = [];
-        // The server now tells all rows anew. If the connection is cut before the end, they are asked for again.
-        checkpoint = null;
-      }
-      if (event !== "change") return;
-      const { changes, more, clients, refused } = data as Pulled;
-      refusal = refusalIn(refused);
-      if (refusal !== null) return ended.abort();
-      add(changes);
-      if (more) return;
-      checkpoint = id;
-      whole(isReset, clients);
-      isReset = false;
-    });
     try {
-      while (checkpoint === null) {
-        const body = { tables, checkpoint: page?.checkpoint ?? null, limit: pageSize };
-        const found = (await read({ method: "POST", path: "/api/_svc/pull", body, signal })).data as Pulled;
-        refusal = refusalIn(found.refused);
-        if (refusal !== null) throw refusal;
-        if (page === null || found.reset !== null) collected = [];
-        add(found.changes);
-        page = found;
-        if (found.more) continue;
-        checkpoint = found.checkpoint;
-        page = null;
-        whole(true, found.clients);
+      const members = await begin();
+      const seen = eventReader(({ event, data, id }) => {
+        if (stop.aborted) return;
+        failures = 0;
+        if (event === null && partial.changes.length === 0) {
+          checkpoint = id ?? checkpoint;
+          follower(live, null);
+        }
+        isBye = event === "bye" && (data as { readonly reason: string }).reason !== "shutdown";
+        if (event === "reset") {
+          partial = new Partial();
+          // The server now tells all rows anew. If the connection is cut before the end, they are asked for again.
+          checkpoint = null;
+        }
+        if (event !== "change") return;
+        const { more, clients } = data as Pulled;
+        partial.add(data as Pulled);
+        if (!more) whole(id!, members!, clients);
+      });
+      partial = new Partial();
+      if (members === null) await aborted(stop);
+      else {
+        const body = { tables: members, checkpoint };
+        await send({ method: "POST", path: "/api/_svc/live", body, signal: stop, onText: seen });
       }
-      collected = [];
-      const body = { tables, checkpoint };
-      const stop = AbortSignal.any([signal, ended.signal]);
-      await send({ method: "POST", path: "/api/_svc/live", body, signal: stop, onText: seen });
     } catch (failure) {
-      error = refusal ?? (failure as SvcError);
+      error = failure as SvcError;
+    } finally {
+      forget();
     }
     if (signal.aborted) return;
+    if (changed.signal.aborted) {
+      failures = -1;
+      continue;
+    }
     if (error !== null && isFinal(error))
       return follower({ status: error.status === 401 ? "signed_out" : "refused", error }, null);
     if (isBye && failures === 0) continue;
@@ -118,10 +189,11 @@ export async function follow(
   }
 }
 
-/** The first table that is refused ends it all: who follows several tables wants all of them. */
-function refusalIn(refused: Pulled["refused"]): SvcError | null {
-  const [first] = Object.values(refused ?? {});
-  return first === undefined ? null : new SvcError(403, first.code, first.message);
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve());
+  });
 }
 
 /**

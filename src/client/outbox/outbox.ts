@@ -1,6 +1,6 @@
 import { type ClientParts, partsOf } from "../client.js";
 import { SvcError } from "../error.js";
-import { eachSession } from "../live/feed.js";
+import { eachSession } from "../live/each-session.js";
 import type { MutationResult, PushedOperation } from "../operations.js";
 import type { Queued } from "./kept.js";
 import { MutationQueue } from "./queue.js";
