@@ -202,7 +202,7 @@ function withoutEmpty(group: object): object {
  * query, and for a value that is undefined or null: without a filter, the list would have rows that it was meant to
  * exclude. Only in `where` is null a value, which asks for NULL.
  */
-function listParameters<Row, K extends keyof Row>(query: ListQuery<Row, K>): string {
+export function listParameters<Row, K extends keyof Row>(query: ListQuery<Row, K>): string {
   const { where = {}, filter = {}, select = [], sort = [], search, expand, limit, offset, total, ...others } = query;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) throw badCall(`${unknown}: no such part of a list query`);

@@ -1,6 +1,15 @@
 import type { Metering } from "../wire/metering.js";
 import { badCall } from "./error.js";
 import type { Expand, Expanded } from "./expand.js";
+import {
+  type HistoryOptions,
+  historyCall,
+  type Seq,
+  type StateQuery,
+  stateCall,
+  stateCursorCall,
+  type Versions,
+} from "./history.js";
 import type { FollowedTables, LiveState } from "./live/changes.js";
 import type { Feed } from "./live/feed.js";
 import { liveList } from "./live/live-list.js";
@@ -17,6 +26,7 @@ import {
   type LiveQuery,
   listCall,
 } from "./query.js";
+import { keyFields, keyText } from "./row-key.js";
 import type { TableTypes } from "./table-types.js";
 import type { Call, Send } from "./transport.js";
 
@@ -208,8 +218,11 @@ export class Table<T extends TableTypes, Tables = Record<never, never>> {
    */
   upsert(rows: readonly Upserted<T>[], options: UpsertOptions<keyof T["row"], "update">): Promise<T["row"][]>;
   upsert(rows: readonly Upserted<T>[], options: UpsertOptions<keyof T["row"]>): Promise<(T["row"] | null)[]>;
+  /** Writes one row, which may exist already, and returns it. */
+  upsert(row: Upserted<T>, options: UpsertOptions<keyof T["row"], "update">): Promise<T["row"]>;
+  upsert(row: Upserted<T>, options: UpsertOptions<keyof T["row"]>): Promise<T["row"] | null>;
   upsert(
-    body: readonly Upserted<T>[],
+    body: Upserted<T> | readonly Upserted<T>[],
     { onConflict, onDuplicate, signal }: UpsertOptions<keyof T["row"]>,
   ): Promise<unknown> {
     const parameters = new URLSearchParams({ on_conflict: onConflict.join(), on_duplicate: onDuplicate });
@@ -236,6 +249,44 @@ export class Table<T extends TableTypes, Tables = Record<never, never>> {
     return one(this.#write, call, options);
   }
 
+  /**
+   * Returns a page of the versions of one row, or of all rows, the newest first (`docs/reference/http.md#history`). The
+   * table has to keep history.
+   */
+  async history(key?: T["key"] | null, options: HistoryOptions & CallOptions = {}): Promise<Versions<T>> {
+    const { signal, ...query } = options;
+    return (await this.#read({ ...historyCall(this.#path, key ?? null, query), signal })) as Versions<T>;
+  }
+
+  /**
+   * Returns the rows as they were at a moment, in the order of their key, at most `limit` of them
+   * (`docs/reference/http.md#state`). The table has to keep history.
+   */
+  async state<K extends keyof T["row"] = keyof T["row"]>(
+    query: StateQuery<T["row"], K>,
+    options: CallOptions = {},
+  ): Promise<Pick<T["row"], K>[]> {
+    const rows: Pick<T["row"], K>[] = [];
+    const limit = query.limit ?? rowsByDefault;
+    let call: Call | null = stateCall(this.#path, query);
+    while (call !== null && rows.length < limit) {
+      const page: Page<Pick<T["row"], K>> = await this.#page(call, options);
+      rows.push(...page.data.slice(0, limit - rows.length));
+      const { next_cursor: cursor } = page.meta;
+      call = cursor === undefined ? null : stateCursorCall(this.#path, cursor);
+    }
+    return rows;
+  }
+
+  /**
+   * Writes the row back as it was after an entry of its history, and returns it (`docs/reference/http.md#restore`). `seq`
+   * is that of a version.
+   */
+  async restore(key: T["key"], seq: Seq, options: CallOptions = {}): Promise<T["row"]> {
+    const call = { method: "POST", path: `${this.#path}/_svc/restore`, body: { key, seq } };
+    return (await one(this.#write, call, options)) as T["row"];
+  }
+
   async *#pages<Row>(
     first: Call,
     next: (cursor: string) => Call,
@@ -255,10 +306,7 @@ export class Table<T extends TableTypes, Tables = Record<never, never>> {
   }
 
   #pathOf(key: unknown): string {
-    if (typeof key === "object" && key !== null) {
-      const fields = Object.entries(key).map(([name, value]) => [name, keyText(value)] as [string, string]);
-      return `${this.#path}/_svc/key?${new URLSearchParams(fields)}`;
-    }
+    if (typeof key === "object" && key !== null) return `${this.#path}/_svc/key?${new URLSearchParams(keyFields(key))}`;
     const text = keyText(key);
     if (/^\.{0,2}$/.test(text))
       throw badCall(`${JSON.stringify(text)} cannot be part of a path: give the key as an object of its column`);
@@ -268,13 +316,8 @@ export class Table<T extends TableTypes, Tables = Record<never, never>> {
 
 const aggregatePath = "/_svc/aggregate";
 
-/** A key column as text for a URL. Throws if the value is missing, which `String` would turn into "undefined". */
-function keyText(value: unknown): string {
-  if (value === undefined || value === null) throw badCall("the key is missing");
-  const text = String(value);
-  if (!text.isWellFormed()) throw badCall("the key holds half of a character");
-  return text;
-}
+/** How many rows `state` returns without a limit, as a list does. */
+const rowsByDefault = 50;
 
 /**
  * The header `If-Match`; none without the option `ifMatch`. Throws if the option has no version, because the row would

@@ -15,7 +15,10 @@ export function sharedPastSchemas(metered: boolean): JsonSchema {
       description: "the number of an entry in the log of changes, sealed for users",
     },
     "svc.author": object({ kind: { enum: ["anonymous", "user", "key"] }, id: nullOr(text) }),
-    "svc.restore": object({ key: ref("svc.row"), seq: { type: ["integer", "string"] } }),
+    "svc.restore": object({
+      key: { anyOf: [ref("svc.row"), { type: ["string", "number"] }] },
+      seq: { type: ["integer", "string"] },
+    }),
   };
 }
 

@@ -89,6 +89,9 @@ export function tablePaths(
       ...source("history", "history", `Lists versions of rows of ${name}, the newest first`),
       parameters: [
         query("where", object(keyOfText(table)), { style: "deepObject", explode: true, required: false }),
+        ...(primaryKey.length === 1
+          ? [query("key", textSchema(table.columns.get(primaryKey[0]!)!), { required: false })]
+          : []),
         sharedParameter("since"),
         sharedParameter("until"),
         ...parametersOf(["limit", "cursor"], table),

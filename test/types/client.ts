@@ -243,10 +243,23 @@ export async function writes() {
   await notes.upsert([{ nobody: 1 }], { onConflict: ["body"], onDuplicate: "update" });
   const kept = await notes.upsert([{ body: "x", extra: 1 }], { onConflict: ["id"], onDuplicate: "ignore" });
   same<typeof kept, (Tables["notes"]["row"] | null)[]>(true);
+  const single = await notes.upsert({ body: "x", extra: 1 }, { onConflict: ["id"], onDuplicate: "update" });
+  same<typeof single, Tables["notes"]["row"]>(true);
+  const ignored = await notes.upsert({ body: "x", extra: 1 }, { onConflict: ["id"], onDuplicate: "ignore" });
+  same<typeof ignored, Tables["notes"]["row"] | null>(true);
   // @ts-expect-error: no such column
   await notes.upsert([], { onConflict: ["nobody"], onDuplicate: "ignore" });
   // @ts-expect-error: what becomes of those that are there has to be said
   await notes.upsert([], { onConflict: ["id"] });
+
+  const { data: versions } = await notes.history(1, { limit: 5 });
+  same<(typeof versions)[number]["row"], Tables["notes"]["row"] | null>(true);
+  const past = await notes.state({ at: versions[0]!.seq, select: ["id"], where: { body: "x" } });
+  same<typeof past, Pick<Tables["notes"]["row"], "id">[]>(true);
+  const restored = await notes.restore(1, versions[0]!.seq);
+  same<typeof restored, Tables["notes"]["row"]>(true);
+  // @ts-expect-error: the key of a pair has two columns
+  await client.table("pairs").history(1);
 
   const [note, comment, pair] = await client.batch([
     { op: "create", table: "notes", values: { body: "x", extra: { any: "thing" } } },

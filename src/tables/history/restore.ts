@@ -7,7 +7,7 @@ import { TRUE } from "../../rules/fold.js";
 import type { Access } from "../access/access.js";
 import { fromJson } from "../access/values.js";
 import { read, type WriteExecution } from "../execution/execution.js";
-import { type Body, keyInBody, notFound, type RowValues } from "../request/row-request.js";
+import { type Body, keyOrValue, notFound, type RowValues } from "../request/row-request.js";
 import { getRow, type RowTarget } from "../row/get-row.js";
 import { loneWrite, writeAlone } from "../row/lone-write.js";
 import { insertOf, type RowWrite, updateOf } from "../row/row-write.js";
@@ -43,7 +43,7 @@ export async function restore(
   const { key: sentKey, seq: sentSeq } = body;
   const unknown = unknownMember(body, ["key", "seq"]);
   if (unknown !== undefined) return badRequest(`unknown member ${JSON.stringify(unknown)}`);
-  const key = keyInBody(past, sentKey);
+  const key = keyOrValue(past, sentKey);
   if (isRefusal(key)) return key;
   const seq = await entryOf(sentSeq, moments);
   if (seq === null) return badRequest("seq: expected the number of an entry, as the history of the row has it");

@@ -60,6 +60,13 @@ export function keyInBody({ table }: KeyedTable, sent: unknown): RowValues | Ref
   return key;
 }
 
+/** Reads a row's key in a body: an object of its columns, or the value of its only one. */
+export function keyOrValue(access: KeyedTable, sent: unknown): RowValues | Refusal {
+  return typeof sent === "string" || typeof sent === "number"
+    ? singleKey(access, String(sent))
+    : keyInBody(access, sent);
+}
+
 type KeyedTable = Pick<Access, "table" | "catalog">;
 
 const noKey = new Refusal(

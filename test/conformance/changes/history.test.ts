@@ -282,7 +282,8 @@ test("a version is written back, as an update, or as a create where the row is g
   expectRefusal(await restore(key, 999), 404, "not_found");
   expectRefusal(await restore(key, withSecret.seq, 2), 404, "not_found");
   expectRefusal(await restore(key, "2026-01-01"), 400, "bad_request");
-  expectRefusal(await key.post("/api/messages/_svc/restore", { key: 1, seq: 1 }), 400, "bad_request");
+  expectRefusal(await key.post("/api/messages/_svc/restore", { key: 1, seq: 999 }), 404, "not_found");
+  expectRefusal(await key.post("/api/messages/_svc/restore", { key: true, seq: 1 }), 400, "bad_request");
   expectRefusal(await key.post("/api/messages/_svc/restore", { key: {}, seq: 1 }), 400, "bad_request");
   // A key that may not read writes back, and is shown nothing of what it never sent.
   const writer = client(server, await apiKey(server, "resource:messages:write"));

@@ -96,6 +96,62 @@ describe("a table of the client", () => {
     await expect(byId).rejects.toMatchObject({ status: 400 });
   });
 
+  it("upserts one row by itself", async () => {
+    const { members } = await signedIn();
+    const onConflict = ["room", "user"] as const;
+    const row = { room: "a", user: "b", since: 1 };
+    expect(await members.upsert(row, { onConflict, onDuplicate: "ignore" })).toEqual(row);
+    expect(await members.upsert({ ...row, since: 2 }, { onConflict, onDuplicate: "update" })).toEqual({
+      ...row,
+      since: 2,
+    });
+    expect(await members.upsert({ ...row, since: 3 }, { onConflict, onDuplicate: "ignore" })).toEqual({
+      ...row,
+      since: 2,
+    });
+  });
+
+  it("tells the past of rows, by keys of one column and of several, and writes it back", async () => {
+    const { client, members } = await signedIn();
+    const tasks = client.table("tasks");
+    const { id } = await tasks.create({ title: "first" });
+    await tasks.update(id, { title: "second" });
+    await tasks.create({ title: "other" });
+    const { data, meta } = await tasks.history(id);
+    expect(meta).toMatchObject({ limit: 50 });
+    expect(data).toMatchObject([
+      { op: "update", key: { id }, row: { title: "second" }, changed: ["title", "version"] },
+      { op: "insert", key: { id }, row: { title: "first" }, changed: null },
+    ]);
+    const unsealed = (versions: readonly object[]) => versions.map((version) => ({ ...version, seq: null }));
+    expect(unsealed((await tasks.history({ id })).data)).toEqual(unsealed(data));
+    const first = await tasks.history(null, { limit: 2 });
+    const rest = await tasks.history(null, { cursor: first.meta.next_cursor! });
+    expect([...first.data, ...rest.data].map(({ row }) => row!.title)).toEqual(["other", "second", "first"]);
+    expect(unsealed((await tasks.history(id, { until: data[1]!.seq })).data)).toEqual(unsealed([data[1]!]));
+    expect(await tasks.state({ at: data[0]!.seq, select: ["title"] })).toEqual([{ title: "second" }]);
+    expect(await tasks.state({ at: data[1]!.seq, where: { title: "second" } })).toEqual([]);
+    expect(await tasks.restore(id, data[1]!.seq)).toMatchObject({ id, title: "first" });
+    await tasks.delete(id);
+    expect(await tasks.restore({ id }, data[0]!.seq)).toMatchObject({ id, title: "second" });
+    const key = { room: "a&b", user: "é" };
+    await members.create({ ...key, since: 1 });
+    expect((await members.history(key)).data).toMatchObject([{ op: "insert", key, row: { ...key, since: 1 } }]);
+    await expect(client.table("notes").history(1)).rejects.toMatchObject({ status: 404 });
+    await expect(tasks.history(undefined as never, { since: "no time" })).rejects.toMatchObject({ status: 400 });
+    await expect(tasks.state({} as never)).rejects.toMatchObject({ code: "bad_call" });
+  });
+
+  it("collects the state of many rows by its pages, as many as are asked for", async () => {
+    const { client } = await signedIn();
+    const tasks = client.table("tasks");
+    await tasks.create(Array.from({ length: 130 }, (_, i) => ({ title: `t${i}` })));
+    const [newest] = (await tasks.history(null, { limit: 1 })).data;
+    expect(await tasks.state({ at: newest!.seq })).toHaveLength(50);
+    expect(await tasks.state({ at: newest!.seq, limit: 1000 })).toHaveLength(130);
+    expect(await tasks.state({ at: newest!.seq, limit: 3 })).toHaveLength(3);
+  });
+
   it("sends writes with keys of their own, and without one where the server does not know the caller", async () => {
     const { browser } = await browse({ session: "cookie" });
     const client = browser.tab<Tables>();

@@ -65,6 +65,7 @@ notes:
     stars: { type: integer }
   search: [body]
 members:
+  history: forever
   primary_key: [room, user]
   columns:
     room:  { type: text, not_null: true }
@@ -75,6 +76,7 @@ guests:
     id:   { type: integer, primary_key: true }
     name: { type: text, not_null: true }
 tasks:
+  history: forever
   columns:
     id:      { type: integer, primary_key: true }
     title:   { type: text, unique: true }
@@ -99,8 +101,10 @@ allowed_origins = ["https://app.example.com"]
 [rules.notes]
 ${all}
 [rules.members]
+history = "authenticated"
 ${all}
 [rules.tasks]
+history = "authenticated"
 ${all}
 [rules.guests]
 read = "public"
