@@ -11,6 +11,9 @@ export class SvcError extends Error {
   /** The id that the server expects of the next mutation, if it refused a push because of its ids; otherwise null. */
   readonly expected: number | null;
 
+  /** The step of an operation that has refused the call, from 0; null if none has. */
+  readonly step: number | null;
+
   constructor(
     /** The HTTP status of the response; 0 if no response arrived or nothing was sent. */
     readonly status: number,
@@ -23,11 +26,12 @@ export class SvcError extends Error {
     message: string,
     /** From the header Retry-After; null without one. */
     readonly retryAfterSeconds: number | null = null,
-    options: ErrorOptions & { readonly columns?: readonly string[]; readonly expected?: number | null } = {},
+    options: ErrorOptions & Partial<Pick<SvcError, "columns" | "expected" | "step">> = {},
   ) {
     super(message, options);
     this.columns = options.columns ?? [];
     this.expected = options.expected ?? null;
+    this.step = options.step ?? null;
   }
 
   /**

@@ -131,10 +131,11 @@ function read({ ok, status, headers }: Response, text: string): Answer {
       readonly message?: unknown;
       readonly columns?: unknown;
       readonly expected?: unknown;
+      readonly step?: unknown;
     };
   } | null;
   if (ok && body !== null && "data" in body) return body as Answer;
-  const { code, message, columns, expected } = body?.error ?? {};
+  const { code, message, columns, expected, step } = body?.error ?? {};
   const retryAfter = Number.parseInt(headers.get("Retry-After") ?? "", 10);
   // A response that is not in the server's format comes from something in between, such as a proxy. Its status, such as
   // 401, says nothing about the session. So its code `unexpected_answer` is no code of a refusal.
@@ -143,6 +144,7 @@ function read({ ok, status, headers }: Response, text: string): Answer {
     ? new Refused(status, code, String(message), Number.isNaN(retryAfter) ? null : retryAfter, {
         columns: Array.isArray(columns) ? columns.map(String) : [],
         expected: typeof expected === "number" ? expected : null,
+        step: typeof step === "number" ? step : null,
       })
     : new SvcError(status, "unexpected_answer", `an answer of status ${status} that is not the server's`);
 }

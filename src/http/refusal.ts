@@ -39,8 +39,8 @@ export type ErrorCode = keyof typeof statuses;
 
 /**
  * Why a request is refused. Functions return it, they do not throw it; the route turns it into a response. The message
- * is for the caller. `options.columns` are the columns that it is about and that the caller may know, `options.facts`
- * are for the request log.
+ * is for the caller. `options.columns` are the columns that it is about and that the caller may know, `options.step` is
+ * the step of an operation, `options.facts` are for the request log.
  */
 export class Refusal {
   constructor(
@@ -49,6 +49,7 @@ export class Refusal {
     private readonly options: {
       readonly columns?: readonly string[];
       readonly expected?: number;
+      readonly step?: number;
       readonly problems?: readonly FileProblem[];
       readonly headers?: HeadersRecord;
       readonly status?: 403 | 408 | 416 | 431;
@@ -71,12 +72,13 @@ export class Refusal {
   /** Without the member `columns` if there are none. */
   get error(): ErrorBody {
     const { code, message } = this;
-    const { columns = [], expected, problems } = this.options;
+    const { columns = [], expected, step, problems } = this.options;
     return {
       code,
       message,
       ...(columns.length > 0 && { columns }),
       ...(expected !== undefined && { expected }),
+      ...(step !== undefined && { step }),
       ...(problems !== undefined && { problems }),
     };
   }
@@ -99,6 +101,8 @@ export interface ErrorBody {
   readonly columns?: readonly string[];
   /** Only if pushed mutations are out of order: the id of the mutation that the server expects next. */
   readonly expected?: number;
+  /** Only if a step of an operation has refused it: the step, from 0. */
+  readonly step?: number;
   /** Only if the project's files have problems: each with its place. */
   readonly problems?: readonly FileProblem[];
 }

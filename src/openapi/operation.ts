@@ -75,8 +75,8 @@ function errorSchema(status: ErrorStatus): JsonSchema {
 }
 
 function errorOf(codes: readonly string[], more: Readonly<Record<string, JsonSchema>> = {}): JsonSchema {
-  const members = { code: { enum: codes }, message: text, columns: list(text), ...more };
-  return object(members, "columns", ...Object.keys(more));
+  const members = { code: { enum: codes }, message: text, columns: list(text), step: count, ...more };
+  return object(members, "columns", "step", ...Object.keys(more));
 }
 
 function codesOf(status: ErrorStatus): readonly string[] {

@@ -21,16 +21,17 @@ export function stepReason(index: number, of = "expect"): string {
 export function refusalOf(operation: NamedOperation, reason: string): Refusal {
   if (reason === notAllowed) return denied(operation);
   const [index, of] = reason.split(":");
-  const step = operation.steps[Number(index)]!;
+  const { otherwise, message } = operation.steps[Number(index)]!;
+  const options = { step: Number(index), facts: { rule: `$operations.${operation.name} step ${index}` } };
   switch (of) {
     case noRow:
-      return new Refusal("not_found", "there is no such row");
+      return new Refusal("not_found", "there is no such row", options);
     case tooManyRows:
-      return badRequest(`the operation would answer with more than ${returnedRowsMax} rows`);
+      return new Refusal("bad_request", `the operation would answer with more than ${returnedRowsMax} rows`, options);
     case "expect":
-      return new Refusal(step.otherwise, words[step.otherwise]);
+      return new Refusal(otherwise, message ?? words[otherwise], options);
     default:
-      return badRequest("the rows are too large for an answer");
+      return new Refusal("bad_request", "the rows are too large for an answer", options);
   }
 }
 

@@ -170,8 +170,9 @@ export interface OperationStep {
    * if every number is right.
    */
   readonly expect: number | null;
-  /** The code of the refusal by `expect`. */
+  /** The code of the refusal by `expect`, and its message; null for the server's own. */
   readonly otherwise: StepRefusal;
+  readonly message: string | null;
   /** Whether the operation answers with `one` row of this step, or with all (`many`). Null for none. */
   readonly returns: "one" | "many" | null;
   /** The columns in the answer; empty for a step whose rows are not part of it. */

@@ -137,7 +137,8 @@ function stepFrom(
   const returns = step.returns === "none" ? null : step.returns;
   const columns = returns === null ? [] : columnsOf(proved, step, surroundings, report);
   const expect = step.expect === undefined ? null : Number(step.expect);
-  return [{ statement: proved, expect, otherwise: step.else ?? "conflict", returns, columns }];
+  const { else: otherwise = "conflict", message = null } = step;
+  return [{ statement: proved, expect, otherwise, message, returns, columns }];
 }
 
 /**
@@ -190,6 +191,8 @@ function stepProblems(
   const problems: { key: string; message: string }[] = [];
   if (step.else !== undefined && expect === undefined)
     problems.push({ key: ".else", message: "else says what a broken expect answers: there is no expect" });
+  if (step.message !== undefined && expect === undefined)
+    problems.push({ key: ".message", message: "message says why a broken expect refuses: there is no expect" });
   if (returns === "none" && as.size > 0)
     problems.push({ key: ".as", message: "as gives types to what a step returns: say returns: one or many" });
   if (proved === undefined) return problems;

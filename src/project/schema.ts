@@ -104,11 +104,14 @@ export const operationSchema = mapWith({
 
 const rows = "expected a number of rows, 0 to 1000000";
 
+const message = "expected a message of 1 to 200 characters";
+
 /** One step of an operation, for valibot. */
 export const stepSchema = mapWith({
   sql: v.string(),
   expect: v.optional(v.pipe(v.bigint(rows), v.minValue(0n, rows), v.maxValue(1_000_000n, rows))),
   else: v.optional(v.picklist(stepRefusals)),
+  message: v.optional(v.pipe(v.string(), v.minLength(1, message), v.maxLength(200, message))),
   returns: v.optional(v.picklist(["one", "many", "none"]), "none"),
   as: v.optional(mapOf(type), {}),
 });

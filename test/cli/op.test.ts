@@ -38,7 +38,7 @@ test("svc op runs an operation on the project's database, as a key or as a user"
     [["count", "--json", '{"id":"a"}', "--as", "ada@example.com"], 1, "the rule of this operation"],
     [["count", "--json", '{"id":"a"}', "--as", "anonymous"], 1, "sign in"],
     [["count", "--json", '{"id":"a"}', "--as", "eve@example.com"], 1, "there is no user eve@example.com"],
-    [["count", "--json", '{"id":"a"}'], 1, "did not find what it expects"],
+    [["count", "--json", '{"id":"a"}'], 1, "step 0: a step of the operation did not find what it expects"],
     [["count", "--json", '{"id":"a","by":0}'], 1, "by: the value breaks a check"],
     [["count"], 1, "parameter id is missing"],
     [["counts"], 1, "there is no operation counts; did you mean count?"],

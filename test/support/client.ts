@@ -59,9 +59,12 @@ const inside =
  * it. Returns its message.
  */
 export function expectRefusal(answer: Answer, status: number, code: string, columns: readonly string[] = []): string {
+  // An operation says which step has refused.
+  const { step } = (answer.body as { error?: { step?: unknown } } | null)?.error ?? {};
+  const also = { ...(columns.length > 0 && { columns }), ...(typeof step === "number" && { step }) };
   expect({ status: answer.status, body: answer.body }).toEqual({
     status,
-    body: { error: { code, message: expect.stringMatching(/./), ...(columns.length > 0 && { columns }) } },
+    body: { error: { code, message: expect.stringMatching(/./), ...also } },
   });
   expect(answer.headers.get("Cache-Control")).toBe("no-store");
   expect(answer.text).not.toMatch(inside);

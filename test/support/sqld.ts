@@ -66,7 +66,10 @@ export async function startSqld(): Promise<Sqld> {
   // the rest it refuses with 429.
   options.push("--disable-intelligent-throttling", "--max-concurrent-requests", "1024");
   const child = spawn(binary, options, { stdio: "ignore", env: { RUST_LOG: "off" } });
-  const kill = () => child.kill("SIGKILL");
+  const kill = () => {
+    child.kill("SIGKILL");
+    rmSync(directory, { recursive: true, force: true });
+  };
   process.once("exit", kill);
   const url = `http://127.0.0.1:${port}`;
   while (!(await answers(url))) {
@@ -79,10 +82,9 @@ export async function startSqld(): Promise<Sqld> {
     goOn: () => continueProcess(child.pid!),
     stop: async () => {
       const exited = once(child, "exit");
-      kill();
       process.off("exit", kill);
+      kill();
       await exited;
-      rmSync(directory, { recursive: true, force: true });
     },
   };
 }

@@ -90,7 +90,8 @@ async function answerOf(database: Database, config: Config, { name, body, as }: 
     changedBy: () => ({ ...principal, at: nowMs, attemptId: null }),
     longWork: () => longWorkFor(caller, config.api),
   }));
-  return unlessRefused(ran).json;
+  const isOfStep = isRefusal(ran) && ran.error.step !== undefined;
+  return unlessRefused(isOfStep ? ran.of(`step ${ran.error.step}`) : ran).json;
 }
 
 async function callerOf(database: Database, operation: string, as: string | undefined): Promise<Caller> {

@@ -15,7 +15,7 @@ const { schema } = parseSchema(accountsSchema);
 /** An operation with one step that the lexer has let through, whatever it is. */
 function slippedThrough(sql: string): NamedOperation {
   const statement = { ...proveSql("select 1 from accounts", everything).proved!, sql, tokens: tokenize(sql) };
-  const step = { statement, expect: 1, otherwise: "conflict", returns: null, columns: [] } as const;
+  const step = { statement, expect: 1, otherwise: "conflict", message: null, returns: null, columns: [] } as const;
   return { name: "slipped", params: new Map(), allow: null, steps: [step] };
 }
 

@@ -126,6 +126,12 @@ describe("a transfer", () => {
 
 describe("what operations are made of", () => {
   const operations = `
+  reserve:
+    params: { id: text, cents: integer }
+    allow: public
+    steps:
+      - { sql: "select 1 from accounts where id = :id", expect: 1, else: not_found }
+      - { sql: "update accounts set cents = cents - :cents where id = :id and cents >= :cents", expect: 1, message: not enough in stock }
   close:
     params: { id: text }
     allow: authenticated
@@ -186,6 +192,18 @@ describe("what operations are made of", () => {
     steps:
       - { sql: "delete from entries" }
 `;
+
+  it("a step's own message, which names the step to the caller and to the log", async () => {
+    const { ada, server } = await serveAccounts(operations);
+    const refused = await ada.post("/ops/reserve", { id: "a1", cents: 101 });
+    expect(refused.status).toBe(409);
+    expect(refused.body).toEqual({ error: { code: "conflict", message: "not enough in stock", step: 1 } });
+    expect((await ada.post("/ops/reserve", { id: "none", cents: 1 })).body).toMatchObject({
+      error: { code: "not_found", step: 0 },
+    });
+    await server.settled();
+    expect(server.log.requests.join("\n")).toContain("$operations.reserve step 1");
+  });
 
   it("RETURNING, cascades, and a SELECT that has to find its row", async () => {
     const accounts = await serveAccounts(operations);
