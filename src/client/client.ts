@@ -3,10 +3,11 @@ import { Authorized } from "./authorized.js";
 import { badCall } from "./error.js";
 import type { FollowedTables, Follower } from "./live/changes.js";
 import { Feed } from "./live/feed.js";
-import type { Pulled } from "./live/follow.js";
 import { followFrom } from "./live/follow-from.js";
 import { Hub } from "./live/hub.js";
+import { MemberNames } from "./live/members.js";
 import { Overlays } from "./live/overlays.js";
+import { type Pulled, pulledAs } from "./live/pulled.js";
 import type { Mutation, Operation, OperationResult, Pushed } from "./operations.js";
 import { Sessions } from "./session.js";
 import { defaultStorage, type SessionStorage, type Surroundings, tabStorage } from "./surroundings.js";
@@ -173,7 +174,7 @@ export function clientIn<
   const onceKey = () => `${surroundings.now().toString(16)}-${surroundings.unique()}`;
   const write: Send = (call) => authorized.send({ ...call, onceKey: onceKey() }, once);
   const isShared = storage.subscribe !== undefined && apiKey === null;
-  const sharedName = isShared ? `svc.live ${url}` : null;
+  const sharedName = isShared ? `svc.live 2 ${url}` : null;
   const line = { read, send: (call: Call) => authorized.send(call), surroundings, sessions, sharedName };
   const hub = new Hub(line);
   const feeds = new Map<string, Feed>();
@@ -199,8 +200,11 @@ export function clientIn<
           (await write({ method: "POST", path: `/ops/${name}`, body, signal })).data;
       },
     }),
-    pull: async (body, { signal } = {}) =>
-      (await read({ method: "POST", path: "/api/_svc/pull", body, signal })).data as Pulled,
+    pull: async ({ tables, ...asked }, { signal } = {}) => {
+      const names = new MemberNames(tables);
+      const body = { ...asked, tables: names.members };
+      return pulledAs(names, (await read({ method: "POST", path: "/api/_svc/pull", body, signal })).data as Pulled);
+    },
     follow: (tables, follower, checkpoint) =>
       checkpoint === undefined ? feedOf(tables).subscribe(follower) : followFrom(line, tables, checkpoint, follower),
   };

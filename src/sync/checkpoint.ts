@@ -24,6 +24,8 @@ export interface Checkpoint {
   readonly caller: string;
   /** The members of the client's view, in the order in which their rows are told. */
   readonly members: readonly MemberMark[];
+  /** The names of the members that the client has been told to be refused. */
+  readonly refused: readonly string[];
   /**
    * From the member with this index on, rows are told to clients that have none of them yet (`fresh`). It is the number
    * of members where the client has a whole state.
@@ -84,5 +86,11 @@ export async function sealCheckpoint(
 export async function openCheckpoint(cipher: Cipher, text: string): Promise<Checkpoint | null> {
   const plain = await cipher.open(text, associated);
   if (plain === null) return null;
-  return { members: [], caller: "", freshFrom: 0, ...(JSON.parse(plain) as Partial<Checkpoint>) } as Checkpoint;
+  return {
+    members: [],
+    refused: [],
+    caller: "",
+    freshFrom: 0,
+    ...(JSON.parse(plain) as Partial<Checkpoint>),
+  } as Checkpoint;
 }

@@ -5,7 +5,15 @@ import { firstState, listPage } from "../tables/list/list-page.js";
 import type { ListSource } from "../tables/list/prepare-list.js";
 import type { Checkpoint, CopyProgress, Mark, Round } from "./checkpoint.js";
 import { type Copying, type LogHead, roundTo } from "./judge-checkpoint.js";
-import { type ChangesPage, changedSince, membersOf, type Reading, readChanges, type Way } from "./read-changes.js";
+import {
+  type ChangesPage,
+  changedSince,
+  logsOf,
+  membersOf,
+  type Reading,
+  readChanges,
+  type Way,
+} from "./read-changes.js";
 import type { NoPage } from "./shared-pages.js";
 import type { View } from "./view.js";
 
@@ -32,8 +40,8 @@ export function afterRound(view: View, from: Mark, round: Round, { member, after
 }
 
 /**
- * Goes on with a first copy (docs/change-log.md#a-first-copy), of all members or of those that the client does not have. It reads the next pages of the lists of all rows, each of
- * which is as of a moment of its own, and brings the rows that were told before to the same moment. Where this takes
+ * Goes on with a first copy (docs/change-log.md#a-first-copy), of all members or of those that the client does not have.
+ * It reads the next pages of the lists of all rows, each of which is as of a moment of its own, and brings the rows that were told before to the same moment. Where this takes
  * more pages, they come before the next page of the list. So each page of the list is told, whatever changes meanwhile.
  */
 export async function copyOn(
@@ -59,9 +67,10 @@ export async function copyOn(
   while (at !== null && count < most && characters < pageCharacters(view)) {
     const page = await nextRows(view, at, most - count, execution, listSource);
     if (isRefusal(page)) return page;
-    const changed = from === null ? none : await changedSince(view, from, execution);
+    const tables = logsOf(view.members.slice(0, at.state === null ? at.member : at.member + 1));
+    const changed = from === null ? none : await changedSince(tables, from, execution);
     if (changed === "gone") return "gone";
-    const concerned = changed === "many" ? new Set<string>(view.logs) : changed;
+    const concerned = changed === "many" ? new Set<string>(tables) : changed;
     const isChanged = concerned.size > 0;
     // What this page tells already is as of `from`.
     if (isChanged && count > 0) break;

@@ -11,8 +11,8 @@ export interface LogHead {
   /** The witness of the log's entry at `round.to`; null where the log does not have it. */
   readonly witnessAtTo: string | null;
   /**
-   * The number of the log entry after which the log is complete for all tables that matter to the client: those that it
-   * follows, and those that their read rules look into.
+   * The number of the log entry after which the log is complete for all tables that matter to the rows that the client
+   * has: those that it follows, and those that their read rules look into.
    */
   readonly floor: number;
   /** How many entries the whole log has after the checkpoint's `from`; counting stops at `entriesMax` + 1. */
@@ -54,21 +54,26 @@ export interface Copying {
 /** Who asks, and for what: what a checkpoint is compared with. */
 export type Asked = Pick<Checkpoint, "who" | "caller" | "members">;
 
+/** A checkpoint for the members that a client asks for now (`carriedOver`). */
+export interface Carried {
+  readonly checkpoint: Omit<Checkpoint, "members">;
+  /** The members in the order in which their rows are told. `rows` is null for those that begin. */
+  readonly members: readonly (Pick<MemberMark, "name"> & { readonly rows: string | null })[];
+  /** Of how many of them the client has rows. */
+  readonly told: number;
+}
+
 /**
  * What a checkpoint means for the members that a client asks for now: those that it had in the same form go on, in the
  * order of the checkpoint, and the others come after them, to be told whole. A member that is no longer asked for is
- * forgotten. Returns the checkpoint with the members in this order, of which the first `known` are the ones that go on.
+ * forgotten.
  */
-export function carriedOver(
-  checkpoint: Checkpoint,
-  asked: readonly MemberMark[],
-): { readonly checkpoint: Checkpoint; readonly known: number } {
+export function carriedOver(checkpoint: Checkpoint, asked: readonly Pick<MemberMark, "name" | "form">[]): Carried {
   const { members, freshFrom, from, round, copy } = checkpoint;
   const goesOn = ({ name, form }: MemberMark) => asked.some((its) => its.name === name && its.form === form);
   const isKept = members.map(goesOn);
   const kept = members.filter(goesOn);
   const added = asked.filter(({ name }) => !kept.some((its) => its.name === name));
-  if (kept.length === members.length && added.length === 0) return { checkpoint, known: kept.length };
   /** The place of a member in the new order, or of the one after it where it is forgotten. */
   const place = (index: number) => isKept.slice(0, index).filter(Boolean).length;
   const moved = ({ member, state }: CopyProgress): CopyProgress => ({
@@ -77,19 +82,20 @@ export function carriedOver(
   });
   const copied = copy === null ? { member: kept.length, state: null } : moved(copy);
   const isWhole = copied.member === kept.length + added.length;
+  const copiedThen = round?.copied === undefined ? { member: kept.length, state: null } : moved(round.copied);
+  const isSame = kept.length === members.length && added.length === 0;
   const onItsWay = round && {
     ...round,
     member: place(round.member),
     after: isKept[round.member] ? round.after : null,
-    copied: round.copied === undefined ? { member: kept.length, state: null } : moved(round.copied),
+    ...(!(isSame && round.copied === undefined) && { copied: copiedThen }),
   };
-  const marks = [...kept, ...added];
   return {
-    known: kept.length,
+    members: [...kept, ...added.map(({ name }) => ({ name, rows: null }))],
+    told: copied.state === null ? copied.member : copied.member + 1,
     checkpoint: {
       ...checkpoint,
-      members: marks,
-      freshFrom: isWhole ? marks.length : Math.min(place(freshFrom), copied.member),
+      freshFrom: Math.min(place(freshFrom), copied.member),
       from: kept.length === 0 ? null : from,
       round: kept.length === 0 ? null : onItsWay,
       copy: isWhole ? null : copied,
@@ -98,17 +104,13 @@ export function carriedOver(
 }
 
 /** Decides what a client is told next; a null checkpoint stands for a client without one. See also `carriedOver`. */
-export function judgeCheckpoint(
-  carried: { readonly checkpoint: Checkpoint; readonly known: number } | null,
-  asked: Asked,
-  head: LogHead,
-): Course {
+export function judgeCheckpoint(carried: Carried | null, asked: Asked, head: LogHead): Course {
   const { newest } = head;
   if (carried === null) return anew(null);
-  const { checkpoint, known } = carried;
+  const { checkpoint } = carried;
   if (checkpoint.who !== asked.who) return anew("identity");
   const rowsOf = (name: string) => asked.members.find((its) => its.name === name)!.rows;
-  const isOther = checkpoint.members.slice(0, known).some(({ name, rows }) => rows !== rowsOf(name));
+  const isOther = carried.members.some(({ name, rows }) => rows !== null && rows !== rowsOf(name));
   if (isOther) return anew(checkpoint.caller === asked.caller ? "rules" : "identity");
   const { from, round, copy, freshFrom } = checkpoint;
   const marks = [

@@ -20,7 +20,7 @@ export interface LiveSource {
   readonly endsAfterMs: number;
 }
 
-/** How long a stream may be silent before its caller is checked again and the client is sent a comment. */
+/** After how long a stream's caller is checked again and the client is sent a comment, whatever else it is sent. */
 const heartbeatMs = 15_000;
 /** How long a stream waits before it looks again, where the database was too busy to answer. */
 const busyMs = 1_000;
@@ -52,9 +52,10 @@ export async function liveEvents(
   let text = await eventsOf(first, true, seal);
   if (first.reset !== null) counts.reset(first.reset);
   let seen = known;
+  /** The time until the next comment. */
+  let quiet = commits.within(heartbeatMs);
   const next = async (): Promise<string | null> => {
     if (text === "") source.taken();
-    const quiet = commits.within(heartbeatMs);
     for (;;) {
       if (text !== "") {
         const events = text;
@@ -81,7 +82,9 @@ export async function liveEvents(
       }
       // The comment's event id is a checkpoint. So a client that was told nothing for a long time still has a recent
       // one when it reconnects, and need not begin anew.
-      if (quiet.isOver) text += more ? ":\n\n" : `:\nid: ${await seal(checkpoint)}\n\n`;
+      if (!quiet.isOver) continue;
+      text += more ? ":\n\n" : `:\nid: ${await seal(checkpoint)}\n\n`;
+      quiet = commits.within(heartbeatMs);
     }
   };
   const timePasses = async (ms: number) => {

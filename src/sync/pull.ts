@@ -15,7 +15,7 @@ import {
   type ResetReason,
   roundTo,
 } from "./judge-checkpoint.js";
-import { logHead, type Reading, readChanges, textIn } from "./read-changes.js";
+import { logHead, logsOf, type Reading, readChanges, textIn } from "./read-changes.js";
 import type { NoPage, SharedPages } from "./shared-pages.js";
 import { inOrder, type View } from "./view.js";
 
@@ -33,7 +33,7 @@ export interface PulledPage {
   readonly fresh: readonly string[];
   /** Why members are not told, by their names. */
   readonly refused: Readonly<Record<string, ErrorBody>>;
-  /** Whether the page tells nothing: no change, no new whole, and no refusal that the client does not know. */
+  /** Whether the page tells nothing: no change, no new whole or end of one, and no refusal that the client does not know. */
   readonly isEmpty: boolean;
   /** Whether no row was looked at: the log has no new entry of a table that matters to the client. */
   readonly isQuiet: boolean;
@@ -75,35 +75,31 @@ export async function pullPage(
   const { checkpoint: given, fromNow, isStream } = pulling;
   const known = typeof given === "string" ? await openCheckpoint(cipher, given) : given;
   if (given !== null && known === null) return notOurs;
+  const hash = async (text: string) => (await shared.hashOf(text)).slice(0, hashLength);
+  const forms = await Promise.all(asked.members.map(async ({ name, form }) => ({ name, form: await hash(form) })));
+  const carried = known && carriedOver(known, forms);
+  const view = carried === null ? asked : inOrder(asked, carried.members);
   const question = headStatement({
-    tables: asked.logs,
+    tables: view.logs,
+    floorOf: logsOf(view.members.slice(0, carried?.told ?? 0)),
     from: known?.from?.seq ?? null,
     to: known?.round?.to.seq ?? null,
     entriesMax,
-    pushing: asked.principal === null ? null : { principal: asked.principal, sinceMs: execution.nowMs - pushedMs },
+    pushing: view.principal === null ? null : { principal: view.principal, sinceMs: execution.nowMs - pushedMs },
   });
   const [answered] = await read(execution, [question], "short");
   const { head, generations, clients } = logHead(answered!);
-  const hash = async (text: string) => (await shared.hashOf(text)).slice(0, hashLength);
-  const named = {
-    who: await shared.hashOf(asked.who),
-    caller: await hash(asked.caller),
-    members: await Promise.all(
-      asked.members.map(async (member) => ({
-        name: member.name,
-        form: await hash(member.form),
-        rows: await hash(textIn(member, generations)),
-      })),
-    ),
-  };
-  const carried = known && carriedOver(known, named.members);
+  const marks = await Promise.all(
+    view.members.map(async (member) => ({
+      name: member.name,
+      form: forms.find(({ name }) => name === member.name)!.form,
+      rows: await hash(textIn(member, generations)),
+    })),
+  );
+  const named = { who: await shared.hashOf(view.who), caller: await hash(view.caller), members: marks };
   const judged = carried === null && fromNow ? nothingNew(head.newest) : judgeCheckpoint(carried, named, head);
-  const isAnew = carried === null || (judged.copy !== null && judged.from === null);
-  const marks = isAnew
-    ? named.members
-    : carried.checkpoint.members.map(({ name }) => named.members.find((its) => its.name === name)!);
-  const view = inOrder(asked, marks);
-  const isQuiet = judged.copy === null && (known === null || (known.round === null && head.concerned.size === 0));
+  const isUnderway = known !== null && (known.round !== null || known.copy !== null);
+  const isQuiet = judged.copy === null && !isUnderway && (known === null || head.concerned.size === 0);
   const isRelated = [...head.concerned].some((table) => view.related.has(table));
   const isShort = head.entries <= shortEntriesMax && !isRelated;
   const isShared = isStream && known?.round === null;
@@ -141,12 +137,13 @@ export async function pullPage(
   const more = at.round !== null || at.copy !== null;
   const to = (at.round?.to ?? at.from)!;
   const fresh = marks.slice(freshFrom).map(({ name }) => name);
-  const isRefusedAnew = known?.members.some(({ name }) => Object.hasOwn(asked.refused, name)) === true;
+  const refused = Object.keys(asked.refused).sort();
+  const isRefusedAnew = refused.some((name) => known?.refused.includes(name) !== true);
   return {
     changes: `[${changes}]`,
     count,
-    isEmpty: count === 0 && reset === null && fresh.length === 0 && !isRefusedAnew,
-    checkpoint: { ...named, members: marks, freshFrom: more ? freshFrom : marks.length, ...at },
+    isEmpty: count === 0 && reset === null && fresh.length === 0 && !isRefusedAnew && !isUnderway,
+    checkpoint: { ...named, refused, freshFrom: more ? freshFrom : marks.length, ...at },
     more,
     reset,
     fresh,

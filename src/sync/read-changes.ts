@@ -1,5 +1,6 @@
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
 import type { Result, ResultValue, SqlValue } from "../platform/database.js";
+import type { TableName } from "../sqlite/names.js";
 import { type Duration, type Execution, read } from "../tables/execution/execution.js";
 import { keyValues, parseCursorKey, slotsOf, writtenOut } from "../tables/list/prepare-list.js";
 import { candidatesMax, deltaStatement } from "../tables/sql/delta.js";
@@ -61,6 +62,7 @@ export async function readChanges(view: View, { from, round }: Way, reading: Rea
   execution.tally.add(null);
   const members = membersOf(view, round);
   let { member, after } = round;
+  // Pages that are shared are of no first copy, so that the place of the member in the view makes no difference.
   let left = scanLimit;
   let characters = 0;
   for (; member < members; member++, after = null) {
@@ -73,8 +75,8 @@ export async function readChanges(view: View, { from, round }: Way, reading: Rea
     const asked = isShared
       ? { limit, window: scanLimit, bytesMax }
       : { limit: limit - changes.length, window: left, bytesMax };
-    const read = () => readMember(view, followed, { from, round: { ...round, member, after } }, asked, reading);
-    const name = JSON.stringify([textIn(followed, generations), from, round, member, after, asked]);
+    const read = () => readMember(followed, { from, round: { ...round, member, after } }, asked, reading);
+    const name = JSON.stringify([textIn(followed, generations), from, round.to, after, asked]);
     const page = await (isShared ? shared.page(name, read) : read());
     if (isRefusal(page) || typeof page === "string") return page;
     // What does not fit comes first on the next page.
@@ -101,7 +103,6 @@ interface MemberBounds {
 }
 
 async function readMember(
-  view: View,
   followed: Member,
   { from, round: { to, member, after, copied } }: Way,
   { limit, window, bytesMax }: MemberBounds,
@@ -127,7 +128,7 @@ async function readMember(
   ]);
   const values = [moments, execution.values, followed.values, keyValues("upTo", last?.values ?? null)];
   // The floors are read after the changes: a log that is still complete then was complete when the changes were read.
-  const [found, state] = await read(execution, [bind(sql, values), logQuestion(view, null)], duration);
+  const [found, state] = await read(execution, [bind(sql, values), logQuestion(followed.logs, null)], duration);
   if (logHead(state!).head.floor > from.seq) return "gone";
   const rows = found!.rows.filter((row) => row[4] === null);
   const [end, , , , examined, passed, candidates, isCut] = found!.rows.find((row) => row[4] !== null) ?? nothing;
@@ -178,10 +179,11 @@ async function changeOf({ name, output, access }: Member, row: readonly ResultVa
   return `{${members.filter(Boolean).join()}}`;
 }
 
-/** What the log has since a moment that matters to a view; with null, only from where on it is complete. */
-function logQuestion({ logs }: View, from: Mark | null) {
+/** What the log has of tables since a moment; with null, only from where on it is complete. */
+function logQuestion(tables: readonly TableName[], from: Mark | null) {
   return headStatement({
-    tables: logs,
+    tables,
+    floorOf: tables,
     from: from === null ? null : from.seq,
     to: null,
     entriesMax: from === null ? 0 : entriesMax,
@@ -189,16 +191,21 @@ function logQuestion({ logs }: View, from: Mark | null) {
   });
 }
 
+/** The tables whose log entries matter to members. */
+export const logsOf = (members: readonly Member[]): readonly TableName[] => [
+  ...new Set(members.flatMap(({ logs }) => logs)),
+];
+
 /**
- * The tables with entries after a moment that matter to the caller; `many` where there are too many to look at all.
- * `gone`: the log is no longer complete since then.
+ * Those of the tables with entries after a moment; `many` where there are too many to look at all. `gone`: the log is no
+ * longer complete since then.
  */
 export async function changedSince(
-  view: View,
+  tables: readonly TableName[],
   from: Mark,
   execution: Execution,
 ): Promise<ReadonlySet<string> | "many" | "gone"> {
-  const [state] = await read(execution, [logQuestion(view, from)], "short");
+  const [state] = await read(execution, [logQuestion(tables, from)], "short");
   const { head } = logHead(state!);
   if (head.floor > from.seq) return "gone";
   return head.entries > entriesMax ? "many" : head.concerned;

@@ -8,7 +8,6 @@ import { everyAnswer, jsonText } from "../http/respond.js";
 import { parseStrictJson } from "../http/strict-json.js";
 import { whenThere } from "../platform/at-once.js";
 import type { CommitWait } from "../platform/commits.js";
-import type { Config } from "../project/config.js";
 import {
   type ApiRequest,
   type ApiServices,
@@ -66,7 +65,7 @@ async function pull(services: SyncServices, c: Context): Promise<Response> {
           const sent = await body.jsonObject(openBytesMax(asked));
           const parsed = isRefusal(sent) ? sent : parsePull(sent, false);
           if (isRefusal(parsed)) return parsed;
-          const short = parsed.waitMs === 0 ? null : await body.text(bytesMaxOf(config));
+          const short = parsed.waitMs === 0 ? null : await body.text(bytesMaxOf(asked));
           if (isRefusal(short)) return short;
           const page = await pulledBy(asked, parsed, services.sharedPages);
           if (isRefusal(page)) return page;
@@ -96,11 +95,11 @@ async function pull(services: SyncServices, c: Context): Promise<Response> {
 }
 
 /**
- * The most bytes in the body of a request that waits or opens a stream. The body stays in memory meanwhile, and a
- * waiting pull reads it again after each commit.
+ * The most bytes in the body of a request that waits or opens a stream; callers without credentials have fewer
+ * (`openBytesMax`). The body stays in memory meanwhile, and a waiting pull reads it again after each commit.
  */
-const waitingBytesMax = 16_384;
-const bytesMaxOf = ({ api }: Config) => Math.min(waitingBytesMax, api.max_body_bytes);
+const waitingBytesMax = 65_536;
+const bytesMaxOf = (asked: Parameters<typeof openBytesMax>[0]) => Math.min(waitingBytesMax, openBytesMax(asked));
 
 async function pulledResponse({ succeed, services }: ApiRequest, page: PulledPage): Promise<Response | Refusal> {
   const { changes, count, more, reset } = page;
@@ -125,7 +124,7 @@ async function live(services: SyncServices, c: Context): Promise<Response> {
     async (asked) => {
       const refusal = refusedEverywhere(asked, ["read"]);
       if (refusal !== null) return refusal;
-      const bytesMax = bytesMaxOf(config);
+      const bytesMax = bytesMaxOf(asked);
       const sent = request.method === "GET" ? queryOf(c, bytesMax) : await body.jsonObject(bytesMax);
       const read = isRefusal(sent) ? sent : parsePull(sent, true);
       if (isRefusal(read)) return read;

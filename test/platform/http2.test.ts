@@ -10,6 +10,7 @@ import {
 import { request as https } from "node:https";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
+import { connect as connectTls } from "node:tls";
 import type { HttpBindings } from "@hono/node-server";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { createHttpServer } from "../../src/node/server/http-server.js";
@@ -144,6 +145,21 @@ describe("HTTP/2", () => {
       stream.resume();
       session.destroy();
     }
+    await expect.poll(open).toBe(0);
+  });
+
+  it("keeps no connection whose client says that it asks for nothing more, and stays", async () => {
+    const { port, servers } = await served();
+    const socket = connectTls({ port, rejectUnauthorized: false, ALPNProtocols: ["h2"] });
+    onTestFinished(() => void socket.destroy());
+    socket.on("error", () => {});
+    await once(socket, "secureConnect");
+    const frame = (type: number, payload: readonly number[]) =>
+      Buffer.from([0, 0, payload.length, type, 0, 0, 0, 0, 0, ...payload]);
+    const [settings, goaway] = [frame(4, []), frame(7, [0, 0, 0, 0, 0, 0, 0, 0])];
+    socket.write(Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), settings, goaway]));
+    socket.resume();
+    const open = () => new Promise((done) => servers[0]!.getConnections((_, count) => done(count)));
     await expect.poll(open).toBe(0);
   });
 

@@ -11,7 +11,7 @@ import { Random } from "./support/random.js";
  * histories has to find each of them. `SEED=…` repeats a run,
  * `FAULTS=all` tries each of them.
  */
-const histories = Number(process.env.HISTORIES ?? 40);
+const histories = Number(process.env.HISTORIES ?? 200);
 vi.setConfig({ testTimeout: 900_000 + 10 * histories * 10_000 });
 
 /** Rewrites the statements that tell what has changed: those between the two names, or all where they are not there. */
@@ -58,7 +58,7 @@ const retriggered = (event: string, change: (sql: string) => string) => async (s
 };
 
 /** Mistakes in a first copy show only where a row changes while the copy is under way, so they take more tries. */
-const inCopies = { scanLimit: 3, histories: 5 * histories };
+const inCopies = { scanLimit: 3, histories: 2 * histories };
 
 const faults: Record<string, Partial<Run>> = {
   "rows are told as they are, and no removals": {

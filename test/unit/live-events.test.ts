@@ -8,6 +8,7 @@ const at = (seq: number): Checkpoint => ({
   who: "w",
   caller: "c",
   members: [],
+  refused: [],
   freshFrom: 0,
   from: { seq, witness: "1" },
   round: null,

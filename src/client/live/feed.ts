@@ -1,16 +1,14 @@
 import type { Change, Clients, FollowedTables, Follower, LiveState, Step } from "./changes.js";
 import type { HeldList } from "./held-list.js";
 import type { Hub } from "./hub.js";
-import { memberName } from "./members.js";
+import { MemberNames } from "./members.js";
 
 const nothing: Step = { changes: [], isReset: true, checkpoint: null };
 
 /** The rows that the signed-in user sees of some tables, kept up to date by the hub. All who follow the same share one feed. */
 export class Feed {
   readonly #hub: Hub;
-  /** By the name of each member: the name under which followers know it. */
-  readonly #names: ReadonlyMap<string, string>;
-  readonly #tables: FollowedTables;
+  readonly #names: MemberNames;
   readonly #followers = new Set<Follower>();
   /** Whether followers were told all rows. */
   #isTold = false;
@@ -25,13 +23,12 @@ export class Feed {
     private readonly ended: () => void,
   ) {
     this.#hub = hub;
-    this.#tables = tables;
-    this.#names = new Map(Object.entries(tables).map(([name, terms]) => [memberName(name, terms), name]));
+    this.#names = new MemberNames(tables);
   }
 
   /** Each row as the change that has brought it last. */
   get rows(): Iterable<Change> {
-    return this.#lists.flatMap(([name, list]) => [...list.rows].map((change) => ({ ...change, table: name })));
+    return this.#lists.flatMap(({ rows }) => [...rows].flatMap((change) => this.#names.named(change)));
   }
 
   /** By the name of each client of the user: its last mutation that is part of the feed's rows. */
@@ -54,13 +51,12 @@ export class Feed {
   }
 
   #begin(): void {
-    const members = [...this.#names].map(([member, name]) => [member, { table: name, ...this.#tables[name] }] as const);
-    const release = this.#hub.use(Object.fromEntries(members));
+    const release = this.#hub.use(this.#names.members);
     const forget = this.#hub.listen({
       stepped: (anew, changes, clients) => {
-        if ([...this.#names.keys()].some((member) => anew.has(member))) return this.#toldAnew();
+        if (this.#names.all.some((name) => anew.has(name))) return this.#toldAnew();
         if (!this.#isTold) return;
-        const own = changes.flatMap((change) => this.#named(change));
+        const own = changes.flatMap((change) => this.#names.named(change));
         const { checkpoint } = this.#hub;
         if (own.length > 0 || clients !== undefined)
           this.#notify({ changes: own, isReset: false, checkpoint, ...(clients && { clients }) });
@@ -78,21 +74,15 @@ export class Feed {
     this.#toldAnew();
   }
 
-  get #lists(): readonly (readonly [string, HeldList])[] {
-    return [...this.#names].map(([member, name]) => [name, this.#hub.list(member)] as const);
+  get #lists(): readonly HeldList[] {
+    return this.#names.all.map((name) => this.#hub.list(name));
   }
 
   /** Tells all rows, where they are known, or that the server tells none. */
   #toldAnew(): void {
-    const lists = this.#lists.map(([, list]) => list);
-    this.#isTold = lists.every(({ isWhole }) => isWhole);
+    this.#isTold = this.#lists.every(({ isWhole }) => isWhole);
     if (this.#isTold) this.#notify(this.#whole());
-    else if (lists.some(({ error }) => error !== null)) this.#notify(nothing);
-  }
-
-  #named(change: Change): readonly Change[] {
-    const name = this.#names.get(change.table);
-    return name === undefined ? [] : [{ ...change, table: name }];
+    else if (this.#lists.some(({ error }) => error !== null)) this.#notify(nothing);
   }
 
   #whole(): Step {
@@ -101,8 +91,9 @@ export class Feed {
   }
 
   #notify(step: Step | null): void {
-    const error = this.#lists.find(([, list]) => list.error !== null)?.[1].error;
-    const state: LiveState = error == null ? this.#hub.state : { status: "refused", error };
+    const error = this.#lists.find((list) => list.error !== null)?.error ?? null;
+    const state: LiveState =
+      error === null ? this.#hub.state : { status: error.status === 401 ? "signed_out" : "refused", error };
     if (step === null && state.status === this.#state?.status) return;
     this.#state = state;
     for (const entry of this.#followers) entry(state, step);

@@ -4,22 +4,7 @@ import type { Send } from "../transport.js";
 import type { Change, Clients, LiveState } from "./changes.js";
 import { eventReader } from "./event-reader.js";
 import type { Members } from "./members.js";
-
-/** A page of `POST /api/_svc/pull` (`docs/sync.md`). */
-export interface Pulled {
-  readonly checkpoint: string;
-  /** Whether further pages follow, which together with this one lead to one moment. */
-  readonly more: boolean;
-  /** Why the server begins again with all rows, with this page first; null if it does not (`docs/sync.md#resets`). */
-  readonly reset: string | null;
-  /** The members whose rows are told whole (`docs/sync.md#members`); absent if there are none. */
-  readonly fresh?: readonly string[];
-  /** Why the server does not tell of some of the members; absent if it tells of all. */
-  readonly refused?: Readonly<Record<string, { readonly code: string; readonly message: string }>>;
-  readonly changes: readonly Change[];
-  /** For each client that has pushed lately, its last mutation in this state; absent if the server does not say. */
-  readonly clients?: Clients;
-}
+import type { Pulled } from "./pulled.js";
 
 /** How calls for changes are sent. */
 export interface Line {
@@ -33,6 +18,8 @@ export interface Line {
 /** What is followed. It may change meanwhile. */
 export interface Followed {
   members(): Members;
+  /** Whether whoever follows has the rows of a member. */
+  holds(name: string): boolean;
   /** Calls `changed` when the members are others. Returns a function that ends this. */
   listen(changed: () => void): () => void;
 }
@@ -44,148 +31,232 @@ export interface StreamStep {
   readonly fresh: readonly string[];
   /** Why the server does not tell of some of the members, by their names. */
   readonly refused: Readonly<Record<string, SvcError>>;
-  readonly checkpoint: string;
   readonly clients?: Clients;
 }
 
-/** Called with every step, and with every change of state and every comment of the server: `step` is then null. */
-export type StreamFollower = (state: LiveState, step: StreamStep | null) => void;
+/** What is told of a stream. */
+export interface StreamListener {
+  /** Called with every step, with every change of state, and whenever the server is heard: `step` is null then. */
+  told(state: LiveState, step: StreamStep | null, checkpoint: string | null): void;
+  /** The server refuses these members, and they are not asked for again. */
+  refused(names: readonly string[], error: SvcError): void;
+}
 
 const pageSize = 1000;
 const backoffMs = 500;
 const backoffMsMax = 30_000;
 const live: LiveState = { status: "live", error: null };
+/** The statuses of refusals that a member has by itself. */
+const statuses: Readonly<Record<string, number>> = { unauthorized: 401, forbidden: 403, not_found: 404 };
 
 /** What pages and events have told of a state whose end has not come yet. */
-class Partial {
-  changes: Change[] = [];
+class Unfinished {
+  #changes: Change[] = [];
+  #refused: NonNullable<Pulled["refused"]> = {};
   readonly fresh = new Set<string>();
-  refused: Pulled["refused"] = {};
 
-  add({ changes, fresh = [], refused }: Pick<Pulled, "changes" | "fresh" | "refused">): void {
-    for (const change of changes) this.changes.push(change);
+  add({ changes, fresh = [], refused = {} }: Pick<Pulled, "changes" | "fresh" | "refused">): void {
+    for (const change of changes) this.#changes.push(change);
     for (const name of fresh) this.fresh.add(name);
-    this.refused = refused;
+    this.#refused = refused;
   }
 
-  step(checkpoint: string, clients: Clients | undefined): StreamStep | null {
+  get isEmpty(): boolean {
+    return this.#changes.length === 0;
+  }
+
+  /** Forgets what was told of members that are not among these. */
+  keep(members: Members): void {
+    if (this.#changes.some(({ table }) => !(table in members)))
+      this.#changes = this.#changes.filter(({ table }) => table in members);
+    for (const name of this.fresh) if (!(name in members)) this.fresh.delete(name);
+  }
+
+  /** Null where nothing was told. */
+  step(clients: Clients | undefined): StreamStep | null {
     const refused = Object.fromEntries(
-      Object.entries(this.refused ?? {}).map(([name, { code, message }]) => [name, new SvcError(400, code, message)]),
+      Object.entries(this.#refused).map(([name, { code, message }]) => [
+        name,
+        new SvcError(statuses[code] ?? 400, code, message),
+      ]),
     );
-    const step = { changes: this.changes, fresh: [...this.fresh], refused, checkpoint, ...(clients && { clients }) };
-    const isEmpty = step.changes.length + step.fresh.length + Object.keys(refused).length === 0;
-    return isEmpty && clients === undefined ? null : step;
+    const isEmpty = this.#changes.length + this.fresh.size + Object.keys(refused).length === 0;
+    if (isEmpty && clients === undefined) return null;
+    return { changes: this.#changes, fresh: [...this.fresh], refused, ...(clients && { clients }) };
   }
 }
 
 /**
- * Follows members from a checkpoint, or from null, which asks for all rows, until the signal is aborted, the session is
- * over or the server refuses. `known` are those members of the checkpoint whose rows the caller has. When the connection
- * ends, it makes a new one after a pause that grows with each failure. If the members change, it makes a new one at once:
- * members that were followed before go on, and the others begin. The server also sends a comment every 15 s; `follower` is
- * then called without a step.
+ * Follows members from a checkpoint, or from null, which asks for all rows, until the signal is aborted. When the
+ * connection ends, it makes a new one after a pause that grows with each failure. If the members change, it makes a new
+ * one at once: members whose rows are held go on, and the others begin.
  */
-export async function follow(
-  { read, send, surroundings }: Line,
+export function follow(
+  line: Line,
   followed: Followed,
-  from: { readonly checkpoint: string; readonly known: Iterable<string> } | null,
-  follower: StreamFollower,
+  from: string | null,
+  listener: StreamListener,
   signal: AbortSignal,
 ): Promise<void> {
-  let checkpoint = from?.checkpoint ?? null;
-  let known = new Set(from?.known);
-  // All members that the checkpoint has; null where that is not known.
-  let covered: ReadonlySet<string> | null = null;
-  // What pages have been asked for, and the checkpoint of the last one, where others follow. After a cut connection the
-  // next page is asked for.
-  let page: { readonly checkpoint: string; readonly members: Members } | null = null;
-  let partial = new Partial();
-  const whole = (at: string, members: Members, clients: Clients | undefined) => {
-    const step = partial.step(at, clients);
-    partial = new Partial();
-    checkpoint = at;
-    covered = new Set(Object.keys(members));
-    known = new Set(covered);
-    follower(live, step);
-  };
-  /** Pulls pages until they are whole. Members that are added meanwhile are asked for with the next page. */
-  const pull = async (members: () => Members) => {
-    for (;;) {
-      const asked: Members = { ...page?.members, ...members() };
-      const body = { tables: asked, checkpoint: page?.checkpoint ?? checkpoint, limit: pageSize };
-      const found = (await read({ method: "POST", path: "/api/_svc/pull", body, signal })).data as Pulled;
-      if (page === null || found.reset !== null) partial = new Partial();
-      partial.add(found);
-      page = found.more ? { checkpoint: found.checkpoint, members: asked } : null;
-      if (page === null) return whole(found.checkpoint, asked, found.clients);
-    }
-  };
-  /** Brings the client to a state that has all members. Returns them; null where there are none. */
-  const begin = async (): Promise<Members | null> => {
-    for (;;) {
-      const members = followed.members();
-      const names = Object.keys(members);
-      if (names.length === 0) return null;
-      known = new Set(names.filter((name) => known.has(name)));
-      const added = names.filter((name) => !known.has(name));
-      if (added.length === 0 && checkpoint !== null && page === null) return members;
-      // The server would go on with members that the checkpoint has, although their rows were dropped. So a checkpoint
-      // without them is asked for first.
-      const isForgotten = (name: string) => covered === null || covered.has(name);
-      if (checkpoint !== null && page === null && added.some(isForgotten)) {
-        if (known.size === 0) checkpoint = null;
-        else await pull(() => Object.fromEntries([...known].map((name) => [name, members[name]!])));
+  return new Following(line, followed, from, listener, signal).run();
+}
+
+class Following {
+  /** Of the last whole state. */
+  #checkpoint: string | null;
+  /** Of the last page, where others of the same round follow. After a cut connection the next page is asked for. */
+  #page: string | null = null;
+  /** The members that the checkpoint has with which the next request goes on; null where that is not known. */
+  #covered: ReadonlySet<string> | null = null;
+  #unfinished = new Unfinished();
+  /** What was asked for last. */
+  #asked: Members = {};
+  #failures = 0;
+
+  constructor(
+    private readonly line: Line,
+    private readonly followed: Followed,
+    from: string | null,
+    private readonly listener: StreamListener,
+    private readonly signal: AbortSignal,
+  ) {
+    this.#checkpoint = from;
+  }
+
+  async run(): Promise<void> {
+    const { followed, signal, listener } = this;
+    for (; !signal.aborted; this.#failures++) {
+      const changed = new AbortController();
+      const forget = followed.listen(() => changed.abort());
+      let isBye = false;
+      let error: SvcError | null = null;
+      try {
+        await this.#begin();
+        if (!changed.signal.aborted) isBye = await this.#stream(AbortSignal.any([signal, changed.signal]));
+      } catch (failure) {
+        error = failure as SvcError;
       }
-      if (checkpoint === null || page !== null || names.some((name) => !known.has(name))) await pull(followed.members);
-    }
-  };
-  for (let failures = 0; !signal.aborted; failures++) {
-    const changed = new AbortController();
-    const forget = followed.listen(() => changed.abort());
-    const stop = AbortSignal.any([signal, changed.signal]);
-    let isBye = false;
-    let error: SvcError | null = null;
-    try {
-      const members = await begin();
-      const seen = eventReader(({ event, data, id }) => {
-        if (stop.aborted) return;
-        failures = 0;
-        if (event === null && partial.changes.length === 0) {
-          checkpoint = id ?? checkpoint;
-          follower(live, null);
-        }
-        isBye = event === "bye" && (data as { readonly reason: string }).reason !== "shutdown";
-        if (event === "reset") {
-          partial = new Partial();
-          // The server now tells all rows anew. If the connection is cut before the end, they are asked for again.
-          checkpoint = null;
-        }
-        if (event !== "change") return;
-        const { more, clients } = data as Pulled;
-        partial.add(data as Pulled);
-        if (!more) whole(id!, members!, clients);
-      });
-      partial = new Partial();
-      if (members === null) await aborted(stop);
-      else {
-        const body = { tables: members, checkpoint };
-        await send({ method: "POST", path: "/api/_svc/live", body, signal: stop, onText: seen });
-      }
-    } catch (failure) {
-      error = failure as SvcError;
-    } finally {
       forget();
+      try {
+        if (error !== null && isFinal(error) && !signal.aborted && !changed.signal.aborted) {
+          await this.#refuse(error);
+          changed.abort();
+        }
+      } catch (failure) {
+        error = failure as SvcError;
+      }
+      if (signal.aborted) return;
+      if (changed.signal.aborted) this.#failures = -1;
+      if (changed.signal.aborted || (isBye && this.#failures === 0)) continue;
+      listener.told({ status: "reconnecting", error }, null, this.#checkpoint);
+      await untilRetry(this.#failures, error, signal, this.line.surroundings);
     }
-    if (signal.aborted) return;
-    if (changed.signal.aborted) {
-      failures = -1;
-      continue;
+  }
+
+  /** Pulls pages until the rows of all members are held. */
+  async #begin(): Promise<void> {
+    for (;;) {
+      const members = this.followed.members();
+      const names = Object.keys(members);
+      const isHeld = (name: string) => this.followed.holds(name) && this.#covered?.has(name) !== false;
+      this.#asked = members;
+      if (names.length === 0 || (this.#page === null && this.#checkpoint !== null && names.every(isHeld))) return;
+      await this.#pull(members, names);
     }
-    if (error !== null && isFinal(error))
-      return follower({ status: error.status === 401 ? "signed_out" : "refused", error }, null);
-    if (isBye && failures === 0) continue;
-    follower({ status: "reconnecting", error }, null);
-    await untilRetry(failures, error, signal, surroundings);
+  }
+
+  async #pull(members: Members, names: readonly string[]): Promise<void> {
+    // The server would go on with members that the checkpoint has, although their rows are not held any more. So they are
+    // left out of one request, after which they begin.
+    const isCovered = (name: string) => this.#covered?.has(name) !== false;
+    const isLost = (name: string) => isCovered(name) && !this.followed.holds(name) && !this.#unfinished.fresh.has(name);
+    const hasCheckpoint = (this.#page ?? this.#checkpoint) !== null;
+    const kept = hasCheckpoint ? names.filter((name) => !isLost(name)) : names;
+    if (kept.length === 0) this.#startAnew();
+    this.#asked = kept.length === 0 ? members : Object.fromEntries(kept.map((name) => [name, members[name]!]));
+    if (this.#page === null) this.#unfinished = new Unfinished();
+    else this.#unfinished.keep(this.#asked);
+    const body = { tables: this.#asked, checkpoint: this.#page ?? this.#checkpoint, limit: pageSize };
+    const { signal } = this;
+    const found = (await this.line.read({ method: "POST", path: "/api/_svc/pull", body, signal })).data as Pulled;
+    if (found.reset !== null) this.#unfinished = new Unfinished();
+    this.#unfinished.add(found);
+    this.#covered = new Set(Object.keys(this.#asked).filter((name) => !(name in (found.refused ?? {}))));
+    this.#page = found.more ? found.checkpoint : null;
+    if (found.more) this.listener.told(live, null, this.#checkpoint);
+    else this.#whole(found.checkpoint, found.clients);
+  }
+
+  /** Takes the events of a stream. Resolves at its end, to whether the server asks for a new one. */
+  async #stream(signal: AbortSignal): Promise<boolean> {
+    if (Object.keys(this.#asked).length === 0) {
+      await aborted(signal);
+      return false;
+    }
+    let isBye = false;
+    this.#unfinished = new Unfinished();
+    const onText = eventReader(({ event, data, id }) => {
+      if (signal.aborted) return;
+      this.#failures = 0;
+      if (event === null && this.#unfinished.isEmpty) {
+        this.#checkpoint = id ?? this.#checkpoint;
+        this.listener.told(live, null, this.#checkpoint);
+      }
+      isBye = event === "bye" && (data as { readonly reason: string }).reason !== "shutdown";
+      if (event === "reset") {
+        // The server now tells all rows anew. If the connection is cut before the end, they are asked for again.
+        this.#startAnew();
+      }
+      if (event !== "change") return;
+      const { more, clients } = data as Pulled;
+      this.#unfinished.add(data as Pulled);
+      if (!more) this.#whole(id!, clients);
+    });
+    const body = { tables: this.#asked, checkpoint: this.#checkpoint };
+    await this.line.send({ method: "POST", path: "/api/_svc/live", body, signal, onText });
+    return isBye;
+  }
+
+  #startAnew(): void {
+    this.#checkpoint = null;
+    this.#page = null;
+    this.#covered = new Set();
+    this.#unfinished = new Unfinished();
+  }
+
+  #whole(checkpoint: string, clients: Clients | undefined): void {
+    const step = this.#unfinished.step(clients);
+    this.#unfinished = new Unfinished();
+    this.#checkpoint = checkpoint;
+    const refused = step?.refused ?? {};
+    this.#covered = new Set(Object.keys(this.#asked).filter((name) => !(name in refused)));
+    this.listener.told(live, step, checkpoint);
+  }
+
+  /**
+   * Finds out which of the members that were asked for together the server refuses. If it refuses none of them by itself,
+   * the checkpoint may be why: then all begin anew.
+   */
+  async #refuse(error: SvcError): Promise<void> {
+    const names = Object.keys(this.#asked);
+    const checkpoint = this.#page ?? this.#checkpoint;
+    // If all members are refused, the request is.
+    if (Object.values(statuses).includes(error.status) || (names.length === 1 && checkpoint === null))
+      return this.listener.refused(names, error);
+    let count = 0;
+    for (const name of names) {
+      const body = { tables: { [name]: this.#asked[name]! }, checkpoint: null, limit: 1 };
+      try {
+        await this.line.read({ method: "POST", path: "/api/_svc/pull", body, signal: this.signal });
+      } catch (failure) {
+        if (!isFinal(failure as SvcError)) throw failure;
+        this.listener.refused([name], failure as SvcError);
+        count++;
+      }
+    }
+    if (count > 0) return;
+    if (checkpoint === null) this.listener.refused(names, error);
+    else this.#startAnew();
   }
 }
 

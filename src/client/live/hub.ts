@@ -2,10 +2,10 @@ import { badCall, SvcError } from "../error.js";
 import type { Sessions } from "../session.js";
 import type { Change, Clients, LiveState } from "./changes.js";
 import { eachSession } from "./each-session.js";
-import { follow, type Line } from "./follow.js";
+import { type Followed, follow, type Line } from "./follow.js";
 import { HeldList } from "./held-list.js";
 import { type Members, membersMax } from "./members.js";
-import { type TabStep, Tabs } from "./tabs.js";
+import { type TabStep, Tabs, type Told } from "./tabs.js";
 
 /** What a `Hub` needs to work. */
 export interface HubOptions extends Line {
@@ -25,8 +25,10 @@ export interface HubListener {
 
 /** For how many milliseconds members that are added or dropped are collected before the stream is opened anew. */
 const collectMs = 50;
+/** The most characters of JSON of all members: the server takes requests of 64 KiB, with the checkpoint. */
+const charactersMax = 48_000;
 const beginning: LiveState = { status: "reconnecting", error: null };
-const tooMany = badCall(`live: more than ${membersMax} lists are followed already`);
+const tooMany = badCall(`live: the ${membersMax} lists and ${charactersMax} characters of a stream are taken`);
 
 /**
  * Keeps the rows of all members that are followed in this page. One stream of the server brings them, which the tabs of
@@ -38,10 +40,10 @@ export class Hub {
   readonly #listeners = new Set<HubListener>();
   /** Opens the stream anew, where this tab has one. */
   #reopen: (() => void) | null = null;
-  #cancel: (() => void) | null = null;
+  #isCollecting = false;
   #end: (() => void) | null = null;
   #tabs: Tabs | null = null;
-  /** Of the last step; null before the first. */
+  /** Of the last whole state; null before the first. */
   checkpoint: string | null = null;
   state = beginning;
   /** By the name of each client of the user: its last mutation that is part of the rows. */
@@ -62,54 +64,59 @@ export class Hub {
 
   /** Follows members until the returned function is called. */
   use(members: Members): () => void {
-    for (const [name, terms] of Object.entries(members)) {
-      const list = this.#lists.get(name) ?? new HeldList(terms);
-      list.followers++;
-      this.#lists.set(name, list);
-    }
-    if (this.#end === null) this.#end = eachSession(this.#options.sessions, (user, signal) => this.#run(user, signal));
-    else this.#membersChanged();
+    const own = Object.entries(members).map(([name, terms]) => this.#listOf(name, terms));
+    for (const list of own) list.followers++;
+    this.#end ??= eachSession(this.#options.sessions, (user, signal) => this.#run(user, signal));
+    this.#membersChanged();
     return () => {
-      for (const name of Object.keys(members)) this.list(name).followers--;
-      if (Object.keys(this.#own).length > 0) return this.#membersChanged();
-      this.#cancel?.();
-      this.#cancel = null;
-      this.#end!();
-      this.#end = null;
-      this.#lists.clear();
-      this.checkpoint = null;
-      this.state = beginning;
-      this.clients = {};
+      for (const list of own) list.followers--;
+      this.#membersChanged();
     };
+  }
+
+  #listOf(name: string, terms: object): HeldList {
+    const list = this.#lists.get(name) ?? new HeldList(terms);
+    if (JSON.stringify(list.terms) !== JSON.stringify(terms)) throw badCall("live: two lists have the same hash");
+    this.#lists.set(name, list);
+    return list;
   }
 
   /** What this page follows. */
   get #own(): Members {
-    const followed = [...this.#lists].filter(([, { followers }]) => followers > 0);
-    return Object.fromEntries(followed.map(([name, { terms }]) => [name, terms]));
+    return termsOf([...this.#lists].filter(([, { followers }]) => followers > 0));
   }
 
   #membersChanged(): void {
-    if (this.#reopen === null)
-      for (const [name, { followers }] of this.#lists) if (followers === 0) this.#lists.delete(name);
     this.#tabs?.want(this.#own);
-    this.#cancel ??= this.#options.surroundings.after(collectMs, () => {
-      this.#cancel = null;
-      this.#reopen?.();
+    if (this.#isCollecting) return;
+    this.#isCollecting = true;
+    this.#options.surroundings.after(collectMs, () => {
+      this.#isCollecting = false;
+      if (Object.keys(this.#own).length > 0) return this.#reopen?.();
+      this.#end?.();
+      this.#end = null;
+      this.#lists.clear();
+      this.#start(beginning);
     });
   }
 
+  #start(state: LiveState): void {
+    this.checkpoint = null;
+    this.clients = {};
+    this.state = state;
+  }
+
   async #run(user: string | null, signal: AbortSignal): Promise<void> {
-    // Rows that were told for another user are not shown any more.
-    if (this.checkpoint !== null) this.#forget(beginning);
+    // What was told to another user is not shown any more.
+    const isOther = this.checkpoint !== null || [...this.#lists.values()].some(({ error }) => error !== null);
+    if (isOther) this.#forget();
     const { sharedName, surroundings } = this.#options;
     const { locks } = surroundings;
     const name = JSON.stringify([sharedName, user]);
     const channel = sharedName === null || locks === null ? null : surroundings.channel(name);
     if (channel === null) return this.#lead(null, signal);
     const tabs = new Tabs(channel, surroundings, {
-      state: () => this.state,
-      told: (state, step) => this.#told(state, step),
+      told: (told) => this.#told(told),
       held: (names) => this.#held(names),
       wantsChanged: () => this.#membersChanged(),
     });
@@ -137,111 +144,112 @@ export class Hub {
     }
   }
 
-  /** Follows the server, for this tab and for the others, until the session is over. */
+  /** Follows the server, for this tab and for the others. */
   async #lead(tabs: Tabs | null, signal: AbortSignal): Promise<void> {
-    let asked: string | null = null;
-    let last = beginning;
-    const members = (): Members => {
-      const all = Object.entries(this.#membersOf(tabs?.wanted ?? {}));
-      const found = Object.fromEntries(all.slice(0, membersMax));
-      asked = JSON.stringify(found);
-      const others = all.slice(membersMax).map(([name]) => name);
-      if (others.length > 0) queueMicrotask(() => this.#refuse(others, tooMany, tell));
-      return found;
-    };
-    const listen = (changed: () => void) => {
-      this.#reopen = () => {
-        if (JSON.stringify(this.#membersOf(tabs?.wanted ?? {})) !== asked) changed();
-      };
-      return () => {};
-    };
-    const tell = (state: LiveState, step: TabStep | null) => {
-      tabs?.tell(state, step);
-      this.#told(state, step);
-    };
-    signal.addEventListener("abort", () => {
-      this.#reopen = null;
-    });
-    tabs?.lead(this.state);
-    while (!signal.aborted) {
-      const known = [...this.#lists].filter(([, { isWhole }]) => isWhole).map(([name]) => name);
-      const from = this.checkpoint === null ? null : { checkpoint: this.checkpoint, known };
-      await follow(
-        this.#options,
-        { members, listen },
-        from,
-        (state, step) => {
-          last = state;
-          if (signal.aborted || state.status === "refused" || state.status === "signed_out") return;
-          tell(state, step);
-        },
-        signal,
-      );
+    let asked = "";
+    const tell = (told: Told) => {
       if (signal.aborted) return;
-      // States such as `signed_out` are not told to other tabs, which find out by themselves that their session is over.
-      if (last.status === "signed_out") return this.#forget(last);
-      this.#refuse(Object.keys(members()), last.error!, tell);
-    }
+      tabs?.tell(told);
+      this.#told(told);
+    };
+    const refuse = (names: readonly string[], { status, code, message }: SvcError) => {
+      const refused = Object.fromEntries(names.map((name) => [name, { status, code, message }]));
+      tell({ state: this.state, step: { changes: [], fresh: [], refused }, checkpoint: this.checkpoint });
+    };
+    const followed: Followed = {
+      members: () => {
+        const others = tabs?.wanted ?? {};
+        for (const [name, terms] of Object.entries(others)) this.#listOf(name, terms);
+        for (const [name, { followers }] of this.#lists)
+          if (followers === 0 && !(name in others)) this.#lists.delete(name);
+        const { admitted, left } = this.#admitted(others);
+        asked = JSON.stringify(admitted);
+        if (left.length > 0) queueMicrotask(() => refuse(left, tooMany));
+        return admitted;
+      },
+      holds: (name) => this.#lists.get(name)?.isWhole === true,
+      listen: (changed) => {
+        this.#reopen = () => {
+          if (JSON.stringify(this.#admitted(tabs?.wanted ?? {}).admitted) !== asked) changed();
+        };
+        return () => {
+          this.#reopen = null;
+        };
+      },
+    };
+    tabs?.lead();
+    const told = (state: LiveState, step: TabStep | null, checkpoint: string | null) =>
+      tell({ state, step, checkpoint });
+    await follow(this.#options, followed, this.checkpoint, { told, refused: refuse }, signal);
   }
 
-  /** What is asked of the server: the members of this page and `others`, as far as they were not refused. */
-  #membersOf(others: Members): Members {
-    const own = this.#own;
-    for (const [name, terms] of Object.entries(others))
-      if (!this.#lists.has(name)) this.#lists.set(name, new HeldList(terms));
-    for (const name of this.#lists.keys()) if (!(name in own) && !(name in others)) this.#lists.delete(name);
-    const admitted = [...this.#lists].filter(([, { error }]) => error === null);
-    return Object.fromEntries(admitted.map(([name, { terms }]) => [name, terms]));
-  }
-
-  /** All rows of those of these members that this tab has. */
-  #held(names: readonly string[]): TabStep {
-    const found = names.filter((name) => this.#lists.get(name)?.isWhole);
+  /** What the server is asked for: what this page and others follow, as far as it was not refused and there is room. */
+  #admitted(others: Members): { readonly admitted: Members; readonly left: readonly string[] } {
+    const wanted = Object.entries({ ...this.#own, ...others }).filter(
+      ([name]) => (this.#lists.get(name)?.error ?? null) === null,
+    );
+    let characters = 0;
+    const admitted = wanted.filter(([name, terms], i) => {
+      characters += name.length + JSON.stringify(terms).length;
+      return i < membersMax && characters <= charactersMax;
+    });
     return {
-      changes: found.flatMap((name) => [...this.list(name).rows]),
-      fresh: found,
-      refused: {},
-      checkpoint: this.checkpoint,
+      admitted: Object.fromEntries(admitted),
+      left: wanted.filter((each) => !admitted.includes(each)).map(([name]) => name),
+    };
+  }
+
+  /** What this tab knows of these members. */
+  #held(names: readonly string[]): Told {
+    const lists = names.flatMap((name) => (this.#lists.has(name) ? [[name, this.list(name)] as const] : []));
+    const whole = lists.filter(([, { isWhole }]) => isWhole);
+    const refused = lists.flatMap(([name, { error }]) => {
+      if (error === null) return [];
+      const { status, code, message } = error;
+      return [[name, { status, code, message }] as const];
+    });
+    const step = {
+      changes: whole.flatMap(([, { rows }]) => [...rows]),
+      fresh: whole.map(([name]) => name),
+      refused: Object.fromEntries(refused),
       clients: this.clients,
     };
+    return { state: this.state, step: names.length === 0 ? null : step, checkpoint: this.checkpoint };
   }
 
-  #refuse(
-    names: readonly string[],
-    { status, code, message }: SvcError,
-    tell: (state: LiveState, step: TabStep) => void,
-  ) {
-    const refused = Object.fromEntries(names.map((name) => [name, { status, code, message }]));
-    tell(this.state, { changes: [], fresh: [], refused, checkpoint: this.checkpoint });
-  }
-
-  #told(state: LiveState, step: TabStep | null): void {
+  #told({ state, step, checkpoint }: Told): void {
     const isOther = state.status !== this.state.status;
     this.state = state;
+    this.checkpoint = checkpoint;
     if (step !== null) this.#apply(step);
     if (isOther) for (const listener of this.#listeners) listener.stateChanged();
   }
 
-  #apply({ changes, fresh, refused, checkpoint, clients }: TabStep): void {
-    this.checkpoint = checkpoint;
+  #apply({ changes, fresh, refused, clients }: TabStep): void {
     this.clients = { ...this.clients, ...clients };
-    const anew = new Set([...fresh, ...Object.keys(refused)].filter((name) => this.#lists.has(name)));
-    for (const name of anew) {
-      const list = this.list(name);
-      const error = refused[name];
-      if (error === undefined) list.begin();
-      else list.refuse(new SvcError(error.status, error.code, error.message));
+    const anew = new Set<string>();
+    for (const name of fresh) {
+      this.#lists.get(name)?.begin();
+      anew.add(name);
+    }
+    for (const [name, { status, code, message }] of Object.entries(refused)) {
+      const list = this.#lists.get(name);
+      // The server repeats why it does not tell of a member.
+      if (list === undefined || list.error !== null) continue;
+      list.refuse(new SvcError(status, code, message));
+      anew.add(name);
     }
     for (const change of changes) this.#lists.get(change.table)?.apply(change);
     const others = changes.filter(({ table }) => !anew.has(table));
     for (const listener of this.#listeners) listener.stepped(anew, others, clients);
   }
 
-  #forget(state: LiveState): void {
+  #forget(): void {
     for (const list of this.#lists.values()) list.forget();
-    this.checkpoint = null;
-    this.clients = {};
-    this.state = state;
+    this.#start(beginning);
     for (const listener of this.#listeners) listener.forgotten();
   }
 }
+
+const termsOf = (lists: readonly (readonly [string, HeldList])[]): Members =>
+  Object.fromEntries(lists.map(([name, { terms }]) => [name, terms]));

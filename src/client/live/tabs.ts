@@ -5,19 +5,23 @@ import type { StreamStep } from "./follow.js";
 import type { Members } from "./members.js";
 
 /** A step as tabs tell it to each other: errors lose their class on the way. */
-export interface TabStep extends Omit<StreamStep, "checkpoint" | "refused"> {
-  readonly checkpoint: string | null;
+export interface TabStep extends Omit<StreamStep, "refused"> {
   readonly refused: Readonly<Record<string, Pick<SvcError, "status" | "code" | "message">>>;
+}
+
+/** What the leader tells. */
+export interface Told {
+  readonly state: LiveState;
+  readonly step: TabStep | null;
+  readonly checkpoint: string | null;
 }
 
 /** What a tab does with what others say. */
 export interface TabParts {
-  /** The state of this tab. */
-  state(): LiveState;
-  /** In a tab that does not lead: the leader tells a step or its state. */
-  told(state: LiveState, step: TabStep | null): void;
-  /** In the leader: all rows of those of these members that it has. */
-  held(names: readonly string[]): TabStep;
+  /** In a tab that does not lead: the leader has told this. */
+  told(told: Told): void;
+  /** In the leader: what it knows of these members. */
+  held(names: readonly string[]): Told;
   /** In the leader: other tabs follow other members than before. */
   wantsChanged(): void;
 }
@@ -27,22 +31,36 @@ interface Wish {
   readonly tab: number;
   readonly wants: Members;
   readonly asks: readonly string[];
+  /** Whether it asks for all that it follows. */
+  readonly isAll: boolean;
 }
 
-/** What the leader says, to one tab or to all. */
-interface Word {
+/** What the leader says, to one tab or to all (`to` is null). */
+interface Word extends Told {
   readonly leader: number;
   /** The number of the last step that this leader has told to all. */
   readonly count: number;
-  readonly state: LiveState;
-  readonly step: TabStep | null;
   readonly to: number | null;
+  /** Whether it answers a tab that asks for all that it follows. */
+  readonly isAll: boolean;
 }
 
-/** After so many milliseconds without a message from the leader a tab follows the server itself. */
+/** What the leader knows of another tab. */
+interface Other {
+  readonly wants: Members;
+  heardAtMs: number;
+  /** Since when the leader waits to hear of it; null where it does not wait. */
+  waitsSinceMs: number | null;
+}
+
+/** After so many milliseconds without a word from the leader a tab follows the server itself. */
 const silenceMs = 90_000;
-/** After so many milliseconds without a message from a tab the leader follows nothing for it any more. */
-const goneMs = 60_000;
+/** How often a tab lets the leader know that it is still there, at a word of the leader. */
+const reportMs = 15_000;
+/** A tab that says nothing for twice as long, and does not answer within this time either, is gone. */
+const answerMs = 30_000;
+/** After so many milliseconds without an answer a tab asks the leader again. */
+const againMs = 200;
 
 /**
  * The tabs of an origin that share one stream. The one that holds a Web Lock, the leader, follows the server for all: the
@@ -50,11 +68,16 @@ const goneMs = 60_000;
  */
 export class Tabs {
   readonly #id: number;
-  readonly #others = new Map<number, { readonly wants: Members; readonly atMs: number }>();
+  readonly #others = new Map<number, Other>();
   #own: Members = {};
   #leader: number | null = null;
   #isLeading = false;
   #count = 0;
+  /** Ends the waiting for an answer about all members of this tab; null where none is expected. */
+  #stopWaiting: (() => void) | null = null;
+  /** Whether the leader has told something since that this tab cannot take. */
+  #hasMissed = false;
+  #reportedAtMs = 0;
   #cancel = () => {};
   #onSilence = () => {};
 
@@ -77,9 +100,10 @@ export class Tabs {
 
   /** Says what this tab follows. It lacks the rows of members that it has not followed before. */
   want(members: Members): void {
-    const added = Object.keys(members).filter((name) => this.#own[name] === undefined);
+    const names = Object.keys(members);
+    const added = names.filter((name) => !(name in this.#own));
     this.#own = members;
-    this.#say(added);
+    this.#say(added, added.length === names.length);
   }
 
   /** Listens to the leader. `onSilence` is called if it says nothing for too long. */
@@ -89,64 +113,92 @@ export class Tabs {
   }
 
   /** From now on this tab is the leader. The others answer with what they follow. */
-  lead(state: LiveState): void {
+  lead(): void {
     this.#cancel();
+    this.#hasMissed = false;
     this.#isLeading = true;
     this.#count = 0;
-    this.tell(state, null);
+    this.#send(this.parts.held([]));
   }
 
   /** Tells the other tabs, as their leader. */
-  tell({ status }: LiveState, step: TabStep | null): void {
-    if (step !== null) this.#count++;
+  tell(told: Told): void {
+    if (told.step !== null) this.#count++;
+    this.#send(told);
     this.#forgetGone();
-    this.#send({ status, error: null }, step, null);
   }
 
   close(): void {
     this.#cancel();
-    this.want({});
+    this.#hasMissed = false;
+    if (!this.#isLeading) this.want({});
     this.channel.close();
   }
 
-  #send(state: LiveState, step: TabStep | null, to: number | null): void {
-    this.channel.postMessage({ leader: this.#id, count: this.#count, state, step, to } satisfies Word);
+  #send({ state: { status }, step, checkpoint }: Told, to: number | null = null, isAll = false): void {
+    const told: Told = { state: { status, error: null }, step, checkpoint };
+    this.channel.postMessage({ leader: this.#id, count: this.#count, ...told, to, isAll } satisfies Word);
   }
 
-  #say(asks: readonly string[]): void {
-    if (!this.#isLeading) this.channel.postMessage({ tab: this.#id, wants: this.#own, asks } satisfies Wish);
+  #say(asks: readonly string[], isAll = false): void {
+    if (this.#isLeading) return;
+    this.#reportedAtMs = this.surroundings.now();
+    if (isAll) {
+      this.#stopWaiting?.();
+      this.#stopWaiting = this.surroundings.after(againMs, () => {
+        this.#stopWaiting = null;
+        if (this.#hasMissed) this.#askAll();
+      });
+    }
+    this.channel.postMessage({ tab: this.#id, wants: this.#own, asks, isAll } satisfies Wish);
   }
 
-  #wished({ tab, wants, asks }: Wish): void {
+  #askAll(): void {
+    this.#hasMissed = true;
+    if (this.#stopWaiting === null) this.#say(Object.keys(this.#own), true);
+  }
+
+  #wished({ tab, wants, asks, isAll }: Wish): void {
     if (!this.#isLeading) return;
-    const before = Object.keys(this.wanted).sort().join();
-    if (Object.keys(wants).length === 0) this.#others.delete(tab);
-    else this.#others.set(tab, { wants, atMs: this.surroundings.now() });
-    if (asks.length > 0) this.#send({ status: this.parts.state().status, error: null }, this.parts.held(asks), tab);
-    if (Object.keys(this.wanted).sort().join() !== before) this.parts.wantsChanged();
+    const before = namesIn(this.wanted);
+    if (namesIn(wants) === "") this.#others.delete(tab);
+    else this.#others.set(tab, { wants, heardAtMs: this.surroundings.now(), waitsSinceMs: null });
+    if (asks.length > 0) this.#send(this.parts.held(asks), tab, isAll);
+    if (namesIn(this.wanted) !== before) this.parts.wantsChanged();
   }
 
-  #said({ leader, count, state, step, to }: Word): void {
+  #said({ leader, count, to, isAll, ...told }: Word): void {
     if (this.#isLeading || (to !== null && to !== this.#id)) return;
     this.#cancel();
     this.#cancel = this.surroundings.after(silenceMs, this.#onSilence);
-    const isKnown = leader === this.#leader;
-    if (to === null && !(isKnown && count === (step === null ? this.#count : this.#count + 1))) {
-      this.#say(Object.keys(this.#own));
-      return;
+    const isNext = to === null && told.step !== null;
+    const hasMissed = leader !== this.#leader || count !== (isNext ? this.#count + 1 : this.#count);
+    // What was missed is in the answer about all members; one about some of them says nothing of the others.
+    if (hasMissed && !isAll) this.#askAll();
+    if (hasMissed && to === null) return;
+    if (!hasMissed || isAll) {
+      this.#leader = leader;
+      this.#count = count;
     }
-    this.#leader = leader;
-    this.#count = count;
-    // The leader hears that this tab is still there.
-    if (step === null) this.#say([]);
-    this.parts.told(state, step);
+    if (isAll) {
+      this.#hasMissed = false;
+      this.#stopWaiting?.();
+      this.#stopWaiting = null;
+    }
+    this.parts.told(told);
+    if (this.surroundings.now() - this.#reportedAtMs >= reportMs) this.#say([]);
   }
 
-  /** Tabs that were closed say nothing any more. */
+  /** Tabs that were closed answer no more. */
   #forgetGone(): void {
+    const nowMs = this.surroundings.now();
     const before = this.#others.size;
-    const sinceMs = this.surroundings.now() - goneMs;
-    for (const [tab, { atMs }] of this.#others) if (atMs < sinceMs) this.#others.delete(tab);
+    for (const [tab, other] of this.#others) {
+      if (other.waitsSinceMs !== null && nowMs - other.waitsSinceMs > answerMs) this.#others.delete(tab);
+      else if (nowMs - other.heardAtMs > 2 * reportMs) other.waitsSinceMs ??= nowMs;
+    }
     if (this.#others.size < before) this.parts.wantsChanged();
   }
 }
+
+const namesIn = (members: Members) => Object.keys(members).sort().join();

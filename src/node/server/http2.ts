@@ -61,6 +61,8 @@ export function takeHttp2(server: HttpsServer, options: Http2Options): void {
     open.add(connection);
     accepted.once("close", () => open.delete(connection));
     session.setTimeout(idleMs, () => end(connection));
+    // Node leaves the socket to a client that says that it will ask for nothing more (GOAWAY).
+    session.once("close", () => setTimeout(() => connection.socket.destroy(), lingerMs));
     session.on("stream", (stream) => {
       connection.requests++;
       stream.once("close", () => connection.requests--);

@@ -30,6 +30,8 @@ export const logPosition: Sql = {
 /** What a syncing client's request asks of the log of changes before the client gets any rows (`headStatement`). */
 export interface HeadQuestion {
   readonly tables: readonly TableName[];
+  /** Those of them of which it is asked from where on their state is known. */
+  readonly floorOf: readonly TableName[];
   /**
    * The numbers of the two entries of the log that a client's checkpoint names; each is null where it does not name
    * that one. `from` is the one up to which the client has everything. `to` is the one up to which the present pages
@@ -55,14 +57,14 @@ const reportedClientsMax = 100;
  * - the number of the newest entry, and its witness: a random number that is stored with each entry, and which shows
  *   whether a client's checkpoint is of this log;
  * - the witnesses of the entries `from` and `to`;
- * - the highest floor of the tables: the entry from which on their state is known;
+ * - the highest floor of the tables `floorOf`: the entry from which on their state is known;
  * - how many entries came after `from`, `entriesMax` and one more at most; and a JSON array of those of the tables that
  *   have one of these;
  * - the generations of the tables (`_history`), as a JSON array of pairs;
  * - for the clients of `pushing` that have pushed, the id of the last mutation of each, as a JSON object by the
  *   clients' names; NULL where there are none.
  */
-export function headStatement({ tables, from, to, entriesMax, pushing }: HeadQuestion): Statement {
+export function headStatement({ tables, floorOf, from, to, entriesMax, pushing }: HeadQuestion): Statement {
   const since = from === null ? null : BigInt(from);
   const most = BigInt(entriesMax + 1);
   const witness = (seq: string) => `(SELECT CAST(witness AS TEXT) FROM _changes WHERE seq = ${seq})`;
@@ -82,7 +84,7 @@ export function headStatement({ tables, from, to, entriesMax, pushing }: HeadQue
     params: [
       since,
       to === null ? null : BigInt(to),
-      list,
+      JSON.stringify(floorOf),
       since,
       most,
       since,

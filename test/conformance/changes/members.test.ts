@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { applyChange } from "../../../src/schema/apply.js";
 import { type Client, client, dataOf, expectRefusal } from "../../support/client.js";
 import type { Pulled } from "../../support/copy.js";
-import { member } from "../../support/people.js";
+import { member, run } from "../../support/people.js";
 import { apiKey, serve } from "../../support/server.js";
 
 // A view has members, each of which is told under a name of its own.
@@ -18,11 +18,14 @@ people:
   columns: { id: { type: text, primary_key: true } }
 secrets:
   columns: { id: { type: integer, primary_key: true } }
+notes:
+  columns: { id: { type: integer, primary_key: true } }
 `;
 const config = `
 usage.enabled = false
 rules.tasks.read = "public"
 rules.people.read = "auth.role = 'admin'"
+rules.notes.read = "public"
 rules.secrets.read = "auth.role = 'admin'"
 `;
 
@@ -145,6 +148,39 @@ test("a member whose table goes is refused from then on, and told anew when it i
   expect(third).toMatchObject({ fresh: ["people"], reset: null, changes: [] });
   expect(third).not.toHaveProperty("refused");
   expect((await pull(ann, { tasks: {} }, null)).changes).toHaveLength(3);
+});
+
+test("a round in which members began names them to its end, also where only others are asked for then", async () => {
+  const { key, ann } = await tasks();
+  const first = await pull(ann, { mine }, null, 1);
+  expect(first).toMatchObject({ more: true, fresh: ["mine"] });
+  const second = await pull(ann, { mine, open }, first.checkpoint, 2);
+  expect(second).toMatchObject({ more: true, fresh: ["mine", "open"] });
+  const body = { tables: { mine }, checkpoint: second.checkpoint, wait_ms: 25_000 };
+  const last = dataOf(await ann.post("/api/_svc/pull", body)) as unknown as Page;
+  expect(last).toMatchObject({ more: false, fresh: ["mine"] });
+  await key.patch("/api/tasks/1", { done: true });
+  expect(told(await pull(ann, { mine }, last.checkpoint))).toEqual(["update mine 1"]);
+});
+
+test("a waiting pull tells at once of a member that is refused, and waits where the client knows it", async () => {
+  const { ann } = await tasks();
+  const { checkpoint } = await pull(ann, { mine }, null);
+  const body = { tables: { mine, secrets: {} }, wait_ms: 25_000 };
+  const refused = dataOf(await ann.post("/api/_svc/pull", { ...body, checkpoint })) as unknown as Page;
+  expect(refused).toMatchObject({ refused: { secrets: { code: "forbidden" } }, changes: [] });
+  const again = await pull(ann, { mine, secrets: {} }, refused.checkpoint);
+  expect(again).toMatchObject({ refused: { secrets: {} }, changes: [] });
+});
+
+test("a table whose log begins later than the checkpoint starts no other member anew", async () => {
+  const { server, ann, key } = await tasks();
+  const { checkpoint } = await pull(ann, { mine }, null);
+  await key.patch("/api/tasks/1", { done: true });
+  await run(server, "UPDATE _history SET floor = (SELECT max(seq) FROM _changes) WHERE tbl = 'notes'");
+  const both = await pull(ann, { mine, notes: {} }, checkpoint);
+  expect(both).toMatchObject({ reset: null, fresh: ["notes"] });
+  expect(told(both).filter((change) => !change.includes("notes"))).toEqual(["update mine 1"]);
 });
 
 test("what cannot be members is refused", async () => {

@@ -12,18 +12,24 @@ const schema = `
 $history: forever
 ${tables.map((name) => `${name}: { columns: { id: { type: integer, primary_key: true }, n: { type: integer } } }`).join("\n")}
 plain: { history: none, columns: { id: { type: integer, primary_key: true } } }
+staff: { columns: { id: { type: integer, primary_key: true } } }
+open: { columns: { id: { type: integer, primary_key: true } } }
 `;
 const config = `
 auth.throttle.max_registrations_per_address = 1000
 rules.plain.read = "public"
+rules.open.read = "public"
+rules.staff.read = "auth.role = 'admin'"
 ${tables.map((name) => `rules.${name}.read = "authenticated"`).join("\n")}
 `;
 
-async function world() {
+/** `allowed` may hold a request back. */
+async function world(allowed?: (request: string) => Promise<void>) {
   const server = await serve({ schema, config });
   const key = client(server, await apiKey(server, "project:backend"));
   for (const table of tables) for (const id of [1, 2, 3, 4]) await key.post(`/api/${table}`, { id, n: id });
-  const pages = pagesOf(server);
+  await key.post("/api/open", { id: 1 });
+  const pages = pagesOf(server, allowed);
   const first = pages.page();
   await first.client.auth.register({ email: "ada@example.com", password: "correct horse" });
   const asked = (path: string) => pages.requests.filter((request) => request === `POST ${path}`).length;
@@ -36,16 +42,18 @@ class Shown {
   /** How often all rows were told. */
   wholes = 0;
   state: LiveState | null = null;
+  checkpoint: string | null = null;
   readonly stop: () => void;
   readonly #waiting = new Set<() => void>();
 
-  constructor({ client }: Page, tables: FollowedTables) {
-    this.stop = client.follow(tables, (state, step) => this.#told(state, step));
+  constructor({ client }: Page, tables: FollowedTables, from?: string) {
+    this.stop = client.follow(tables, (state, step) => this.#told(state, step), from);
     onTestFinished(() => this.stop());
   }
 
   #told(state: LiveState, step: Step | null): void {
     this.state = state;
+    this.checkpoint = step?.checkpoint ?? this.checkpoint;
     if (step?.isReset) {
       this.wholes++;
       this.rows.clear();
@@ -69,6 +77,10 @@ class Shown {
       this.#waiting.add(look);
       look();
     });
+  }
+
+  is(status: LiveState["status"]): Promise<void> {
+    return this.until(({ state }) => state?.status === status);
   }
 
   live(count: number): Promise<void> {
@@ -158,6 +170,93 @@ test("more lists than a stream has are refused, and those that were there go on"
   const many = Array.from({ length: membersMax }, (_, n) => new Shown(first, above("jobs", -n)));
   await many.at(-1)!.until(({ state }) => state?.status === "refused");
   await Promise.all(many.slice(0, -1).map((list) => list.live(4)));
+  await key.post("/api/notes", { id: 9 });
+  await steady.live(5);
+});
+
+test("a list that is dropped and taken up again while another is downloaded is told whole", async () => {
+  let release = () => {};
+  let held: Promise<void> | null = null;
+  const { first, key } = await world(async (request) => {
+    if (request === "POST /api/_svc/pull") await held;
+  });
+  const one = new Shown(first, { notes: {} });
+  await one.live(4);
+  held = new Promise((resolve) => (release = resolve));
+  const other = new Shown(first, { jobs: {} });
+  one.stop();
+  const again = new Shown(first, { notes: {} });
+  release();
+  await Promise.all([other.live(4), again.live(4)]);
+  await key.post("/api/notes", { id: 9 });
+  await again.live(5);
+});
+
+test("what is refused is so in every tab, and not for who signs in next", async () => {
+  const { server, first, page } = await world();
+  const lists = [new Shown(first, { staff: {} })];
+  await lists[0]!.is("refused");
+  lists.push(new Shown(page(), { staff: {} }));
+  await lists[1]!.is("refused");
+  await first.client.auth.logout();
+  const root = { email: "root@example.com", password: "correct horse" };
+  await first.client.auth.register(root);
+  await run(server, "UPDATE _users SET role = 'admin' WHERE email = 'root@example.com'");
+  await first.client.auth.logout();
+  await first.client.auth.login(root);
+  await Promise.all(lists.map((list) => list.live(0)));
+});
+
+test("who is not signed in is told so of each list, and follows those that are for all", async () => {
+  const { first } = await world();
+  await first.client.auth.logout();
+  const forMembers = new Shown(first, { notes: {} });
+  await forMembers.is("signed_out");
+  const forAll = new Shown(first, { open: {} });
+  await forAll.live(1);
+  const later = new Shown(first, { jobs: {} });
+  await later.is("signed_out");
+  expect(forAll.wholes).toBe(1);
+});
+
+test("a step's checkpoint resumes, also over a sign-out, and with a further table all rows are told", async () => {
+  const { first, key } = await world();
+  const shown = new Shown(first, { notes: {}, jobs: {} });
+  await shown.live(8);
+  const { checkpoint } = shown;
+  shown.stop();
+  await key.post("/api/notes", { id: 9 });
+  const resumed = new Shown(first, { notes: {} }, checkpoint!);
+  await resumed.until(({ rows }) => rows.size === 1);
+  expect(resumed.wholes).toBe(0);
+  await first.client.auth.logout();
+  await resumed.is("signed_out");
+  await key.delete("/api/notes/9");
+  await first.client.auth.login({ email: "ada@example.com", password: "correct horse" });
+  await resumed.live(0);
+  const wider = new Shown(first, { notes: {}, parts: {} }, checkpoint!);
+  await wider.live(8);
+  expect(wider.wholes).toBe(1);
+  const page = await first.client.pull({ tables: { notes: {} }, checkpoint: checkpoint!, limit: 10 });
+  expect(page).toMatchObject({ reset: null, changes: [] });
+});
+
+test("two names for the same rows are told both", async () => {
+  const { first } = await world();
+  const shown = new Shown(first, { one: { table: "notes" }, other: { table: "notes" } });
+  await shown.live(8);
+});
+
+test("lists whose requests are too long together are refused, and the others go on", async () => {
+  const { first, key } = await world();
+  const steady = new Shown(first, { notes: {} });
+  await steady.live(4);
+  const ids = (from: number) => ({
+    filter: { id: { in: Array.from({ length: 1000 }, (_, i) => 1_000_000 + from + i) } },
+  });
+  const many = [0, 1, 2, 3, 4, 5, 6, 7].map((i) => new Shown(first, { jobs: ids(i * 1000) }));
+  await many.at(-1)!.is("refused");
+  await many[0]!.live(0);
   await key.post("/api/notes", { id: 9 });
   await steady.live(5);
 });
