@@ -18,15 +18,21 @@ if (executable === undefined) console.warn(`The browser's tests are left out: ${
 /** Opens a page of an origin in a browser of its own: no cookies, no storage. It is closed when the test ends. */
 export type Open = (origin: string) => Promise<{ readonly context: BrowserContext; readonly page: Page }>;
 
-/** Tests in Chromium, which are left out where none is installed. */
-export function describeInChromium(name: string, tests: (open: Open) => void): void {
+/** Tests in Chromium, which are left out where none is installed. `more`: further arguments of the browser. */
+export function describeInChromium(name: string, tests: (open: Open) => void, more: readonly string[] = []): void {
   describe.skipIf(executable === undefined)(name, () => {
     let browser: Browser;
     beforeAll(async () => {
       browser = await chromium.launch({
         executablePath: executable!,
         timeout: patiently.timeout,
-        args: ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+        args: [
+          "--no-sandbox",
+          "--disable-background-networking",
+          "--disable-component-update",
+          "--disable-sync",
+          ...more,
+        ],
       });
     });
     afterAll(() => browser?.close());

@@ -9,6 +9,7 @@ import { apiKey, serve, type TestServer } from "../support/server.js";
 import { describeInChromium, requestsOf, servePages } from "./chromium.js";
 
 const messageCount = 30;
+const furtherTables = ["areas", "jobs", "parts", "visits"];
 
 interface Setting {
   readonly server: TestServer;
@@ -82,6 +83,7 @@ messages:
     room_id: { type: integer, references: { table: rooms, on_delete: cascade } }
     body: { type: text }
   indexes: [{ columns: [room_id] }]
+${furtherTables.map((name) => `${name}: { columns: { id: { type: integer, primary_key: true } } }`).join("\n")}
 `,
       config: `
 [auth]
@@ -93,6 +95,7 @@ allowed_origins = ["${app}"]
 [rules.messages]
 read = "exists(members m where m.room_id = row.room_id and m.user_id = auth.id)"
 create = "exists(members m where m.room_id = new.room_id and m.user_id = auth.id)"
+${furtherTables.map((name) => `[rules.${name}]\nread = "authenticated"\ncreate = "authenticated"`).join("\n")}
 `,
     },
     "tls",
@@ -233,6 +236,55 @@ describeInChromium("live lists in Chromium, over HTTPS from another origin", (op
     await shows(page, lines(1));
   });
 });
+
+describeInChromium(
+  "live lists in Chromium over HTTP/1.1, which has six connections to a server",
+  (open) => {
+    it("has one stream for twelve lists of five tables in three tabs, and room for other requests", async () => {
+      const setting = await start();
+      const { context, page: first } = await open(setting.app);
+      await join(setting, first, "ada");
+      const tabs = [first, await tab(context, setting.app), await tab(context, setting.app)];
+      const tables = ["messages", ...furtherTables];
+      for (const [at, page] of tabs.entries()) {
+        await page.waitForFunction("window.client !== undefined");
+        const lists = [0, 1, 2, 3].map((i) => [tables[(4 * at + i) % tables.length], -1 - at]);
+        await page.evaluate(`(() => {
+          window.shown = [];
+          ${JSON.stringify(lists)}.forEach(([table, from], i) => {
+            client.table(table).live({ filter: { id: { gt: from } } }, (rows, { status }) => {
+              shown[i] = [table, status, rows.length];
+            });
+          });
+        })()`);
+      }
+      const show = (page: Page, count: (table: string) => number) =>
+        page.waitForFunction(
+          `shown.filter(([table, status, count]) => status === "live" && count === ${JSON.stringify(
+            Object.fromEntries(tables.map((table) => [table, count(table)])),
+          )}[table]).length === 4`,
+          null,
+          { polling: 5 },
+        );
+      await Promise.all(tabs.map((page) => show(page, () => 0)));
+      const took: number[] = [];
+      for (let i = 0; i < messageCount; i++)
+        took.push(
+          await first.evaluate(`(async () => {
+            const at = performance.now();
+            await client.table("areas").create({});
+            await client.table("areas").list();
+            return performance.now() - at;
+          })()`),
+        );
+      await Promise.all(tabs.map((page) => show(page, (table) => (table === "areas" ? messageCount : 0))));
+      took.sort((a, b) => a - b);
+      console.info(`create() and list() beside twelve lists: median ${took[messageCount / 2]!.toFixed(1)} ms`);
+      expect((await setting.key.get("/metrics")).text.split("\n")).toContain("svc_streams 1");
+    });
+  },
+  ["--disable-http2"],
+);
 
 async function tab(context: BrowserContext, origin: string): Promise<Page> {
   const page = await context.newPage();
