@@ -202,11 +202,12 @@ const rooms: Record<string, readonly string[]> = {
   ],
   "auth/sessions": ["body.ts", "store"],
   "auth/store": [],
-  "client/live": ["error.ts", "session.ts", "surroundings.ts", "transport.ts"],
+  "client/live": ["error.ts", "indexed-db.ts", "session.ts", "surroundings.ts", "transport.ts"],
   "client/outbox": [
     "client.ts",
     "error.ts",
     "exclusive.ts",
+    "indexed-db.ts",
     "live",
     "operations.ts",
     "surroundings.ts",

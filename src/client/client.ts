@@ -8,6 +8,7 @@ import { Hub } from "./live/hub.js";
 import { MemberNames } from "./live/members.js";
 import { Overlays } from "./live/overlays.js";
 import { type Pulled, pulledAs } from "./live/pulled.js";
+import { noStore, type RowStore } from "./live/store.js";
 import type { Mutation, Operation, OperationResult, Pushed } from "./operations.js";
 import { Sessions } from "./session.js";
 import { defaultStorage, type SessionStorage, type Surroundings, tabStorage } from "./surroundings.js";
@@ -29,6 +30,11 @@ export interface ClientOptions {
   readonly session?: "bearer" | "cookie";
   /** Where the session is stored: by default `localStorage`, or memory if there is none. */
   readonly storage?: SessionStorage;
+  /**
+   * Where the rows of live lists are kept, so that they are there when the page is opened again: `indexedDbStore(name)`.
+   * By default they last as long as the page.
+   */
+  readonly store?: RowStore;
   /** An API key, sent with each call instead of a session's token. Only for programs on servers of your own. */
   readonly apiKey?: string;
   /** The server's `auth.refresh_token_rotation_grace_secs`: how long a refresh can be repeated. The default is 10. */
@@ -176,11 +182,11 @@ export function clientIn<
   const isShared = storage.subscribe !== undefined && apiKey === null;
   const sharedName = isShared ? `svc.live 2 ${url}` : null;
   const line = { read, send: (call: Call) => authorized.send(call), surroundings, sessions, sharedName };
-  const hub = new Hub(line);
+  const hub = new Hub({ ...line, store: options.store ?? noStore });
   const feeds = new Map<string, Feed>();
-  const feedOf = (tables: FollowedTables): Feed => {
-    const name = JSON.stringify(tables);
-    const feed = feeds.get(name) ?? new Feed(hub, tables, () => feeds.delete(name));
+  const feedOf = (tables: FollowedTables, isKept = false): Feed => {
+    const name = JSON.stringify([tables, isKept]);
+    const feed = feeds.get(name) ?? new Feed(hub, tables, isKept, () => feeds.delete(name));
     feeds.set(name, feed);
     return feed;
   };

@@ -12,7 +12,9 @@ export { SvcError, SvcPreconditionError } from "./error.js";
 export type { Expand, Expanded, ExpandOptions } from "./expand.js";
 export type { HistoryOptions, RowVersion, Seq, StateQuery, Versions } from "./history.js";
 export type { Change, FollowedTables, Follower, LiveState, Step } from "./live/changes.js";
+export { indexedDbStore } from "./live/indexed-db-store.js";
 export type { Pulled } from "./live/pulled.js";
+export type { RowStore, SavedStep, StoredState } from "./live/store.js";
 export type { OAuth, OAuthProvider } from "./oauth.js";
 export type {
   Mutation,

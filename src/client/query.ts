@@ -146,14 +146,17 @@ export function getCall(path: string, parameters: string): Call {
 export type LiveQuery<Row, K extends keyof Row = keyof Row> = Pick<
   ListQuery<Row, K>,
   "where" | "filter" | "select" | "sort" | "limit"
->;
+> & {
+  /** Whether the rows are kept on the device, if the client has a `store`; true by default. */
+  readonly keep?: boolean;
+};
 
 /**
  * Which rows and columns the live list of a query follows, in the form of `docs/sync.md`. It also follows the columns
  * to sort by. Throws SvcError `bad_call` for a query that is wrong in itself, or has a member that a live list does not
  * take.
  */
-export function followedTerms<Row, K extends keyof Row>(query: LiveQuery<Row, K>): object {
+export function followedTerms<Row, K extends keyof Row>({ keep: _, ...query }: LiveQuery<Row, K>): object {
   listParameters<Row, K>(query);
   const { where, filter, sort, select = [], limit, ...others } = listBody(query) as Followed;
   const [other] = Object.keys(others);

@@ -90,7 +90,7 @@ type Plain = CallOptions & { readonly withMeta?: false };
  * `overlays` shows over them what is not sent yet.
  */
 export interface Live {
-  readonly feedOf: (tables: FollowedTables) => Feed;
+  readonly feedOf: (tables: FollowedTables, isKept: boolean) => Feed;
   readonly overlays: Overlays;
 }
 
@@ -170,9 +170,9 @@ export class Table<T extends TableTypes, Tables = Record<never, never>> {
   ): () => void {
     const { feedOf, overlays } = this.#live;
     const terms = followedTerms(query);
-    const { sort = [], limit = Number.POSITIVE_INFINITY } = query;
+    const { sort = [], limit = Number.POSITIVE_INFINITY, keep = true } = query;
     const shown = { table: this.#name, terms, sort: [sort].flat() as readonly string[], limit };
-    return liveList(feedOf({ [this.#name]: terms }), overlays, shown, listener as never);
+    return liveList(feedOf({ [this.#name]: terms }, keep), overlays, shown, listener as never);
   }
 
   /**

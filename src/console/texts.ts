@@ -474,6 +474,7 @@ export const texts = {
     noTablesHelp: "Here one follows tables that keep history. Say how long, in svc.schema.yaml:",
     historyExample: "notes:\n  history: 30d",
     states: {
+      stored: "stored",
       live: "live",
       reconnecting: "connecting",
       signed_out: "signed out",

@@ -47,7 +47,7 @@ export async function rows() {
   const stop = notes.live({ where: { done: false }, sort: "-rate", limit: 3, select: ["id"] }, (live, { status }) => {
     same<(typeof live)[number]["id"], number>(true);
     same<keyof (typeof live)[number], "id" | "_pending">(true);
-    same<typeof status, "live" | "reconnecting" | "signed_out" | "refused">(true);
+    same<typeof status, "stored" | "live" | "reconnecting" | "signed_out" | "refused">(true);
   });
   stop();
   // @ts-expect-error: no such column

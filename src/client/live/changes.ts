@@ -32,14 +32,14 @@ export interface Step {
 export type Clients = Readonly<Record<string, number>>;
 
 /**
- * How up to date the rows are. `live`: as the server has them; `reconnecting`: as of the last time that the server was
+ * How up to date the rows are. `stored`: as they were kept on the device when the page was last open; `live`: as the server has them; `reconnecting`: as of the last time that the server was
  * reached; `signed_out`: the session is over, and nothing is shown until somebody signs in; `refused`: the server has
  * refused, for the reason in `error`, and is not asked again.
  */
 export interface LiveState {
-  readonly status: "live" | "reconnecting" | "signed_out" | "refused";
+  readonly status: "stored" | "live" | "reconnecting" | "signed_out" | "refused";
   /**
-   * Why the server could not be reached, or has refused. Null in the state `live`, and in `reconnecting` at the
+   * Why the server could not be reached, or has refused. Null in the states `stored` and `live`, and in `reconnecting` at the
    * beginning, after a connection that ended without an error, or if another tab tells of it.
    */
   readonly error: SvcError | null;

@@ -20,6 +20,7 @@ export class Feed {
   constructor(
     hub: Hub,
     tables: FollowedTables,
+    private readonly isKept: boolean,
     private readonly ended: () => void,
   ) {
     this.#hub = hub;
@@ -51,7 +52,7 @@ export class Feed {
   }
 
   #begin(): void {
-    const release = this.#hub.use(this.#names.members);
+    const release = this.#hub.use(this.#names.members, this.isKept);
     const forget = this.#hub.listen({
       stepped: (anew, changes, clients) => {
         if (this.#names.all.some((name) => anew.has(name))) return this.#toldAnew();
@@ -91,11 +92,16 @@ export class Feed {
   }
 
   #notify(step: Step | null): void {
-    const error = this.#lists.find((list) => list.error !== null)?.error ?? null;
-    const state: LiveState =
-      error === null ? this.#hub.state : { status: error.status === 401 ? "signed_out" : "refused", error };
+    const state = this.#stateOf(this.#lists);
     if (step === null && state.status === this.#state?.status) return;
     this.#state = state;
     for (const entry of this.#followers) entry(state, step);
+  }
+
+  #stateOf(lists: readonly HeldList[]): LiveState {
+    const { state } = this.#hub;
+    const error = lists.find((list) => list.error !== null)?.error ?? null;
+    if (error !== null) return { status: error.status === 401 ? "signed_out" : "refused", error };
+    return state.status === "live" && lists.some(({ isStale }) => isStale) ? { status: "stored", error: null } : state;
   }
 }

@@ -7,8 +7,12 @@ export class HeldList {
   readonly #rows = new Map<string, Change>();
   /** How many in this page follow it. */
   followers = 0;
+  /** Whether its rows are kept on the device. */
+  isKept = false;
   /** Whether all rows have been told once. */
   isWhole = false;
+  /** Whether its rows come from the device and are not those of the checkpoint: they are shown until they are told anew. */
+  isStale = false;
   /** Why the server does not tell of them; null if it does. */
   error: SvcError | null = null;
 
@@ -33,6 +37,11 @@ export class HeldList {
     this.isWhole = true;
   }
 
+  /** Whether its rows are those of the checkpoint. */
+  get isCurrent(): boolean {
+    return this.isWhole && !this.isStale;
+  }
+
   refuse(error: SvcError): void {
     this.forget();
     this.error = error;
@@ -41,6 +50,7 @@ export class HeldList {
   forget(): void {
     this.#rows.clear();
     this.isWhole = false;
+    this.isStale = false;
     this.error = null;
   }
 }

@@ -5,6 +5,8 @@ import { eachSession } from "./each-session.js";
 import { type Followed, follow, type Line } from "./follow.js";
 import { HeldList } from "./held-list.js";
 import { type Members, membersMax } from "./members.js";
+import { Saving } from "./saving.js";
+import type { RowStore } from "./store.js";
 import { type TabStep, Tabs, type Told } from "./tabs.js";
 
 /** What a `Hub` needs to work. */
@@ -12,6 +14,7 @@ export interface HubOptions extends Line {
   readonly sessions: Sessions;
   /** The beginning of the names of shared locks and channels; null if the tabs do not share the session. */
   readonly sharedName: string | null;
+  readonly store: RowStore;
 }
 
 /** Called when the rows of members, or the state, may be others. */
@@ -43,6 +46,7 @@ export class Hub {
   #isCollecting = false;
   #end: (() => void) | null = null;
   #tabs: Tabs | null = null;
+  readonly #saving: Saving;
   /** Of the last whole state; null before the first. */
   checkpoint: string | null = null;
   state = beginning;
@@ -51,6 +55,7 @@ export class Hub {
 
   constructor(options: HubOptions) {
     this.#options = options;
+    this.#saving = new Saving(options.store);
   }
 
   list(name: string): HeldList {
@@ -62,10 +67,14 @@ export class Hub {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Follows members until the returned function is called. */
-  use(members: Members): () => void {
+  /** Follows members until the returned function is called. `isKept`: their rows are kept on the device. */
+  use(members: Members, isKept: boolean): () => void {
     const own = Object.entries(members).map(([name, terms]) => this.#listOf(name, terms));
-    for (const list of own) list.followers++;
+    for (const list of own) {
+      list.followers++;
+      list.isKept ||= isKept;
+    }
+    if (this.#end !== null && isKept) void this.#showStored(Object.keys(members));
     this.#end ??= eachSession(this.#options.sessions, (user, signal) => this.#run(user, signal));
     this.#membersChanged();
     return () => {
@@ -87,7 +96,7 @@ export class Hub {
   }
 
   #membersChanged(): void {
-    this.#tabs?.want(this.#own);
+    this.#want();
     if (this.#isCollecting) return;
     this.#isCollecting = true;
     this.#options.surroundings.after(collectMs, () => {
@@ -100,6 +109,45 @@ export class Hub {
     });
   }
 
+  #want(): void {
+    const kept = Object.keys(this.#own).filter((name) => this.list(name).isKept);
+    this.#tabs?.want(this.#own, kept);
+  }
+
+  /** Shows the rows that the device has of lists which the server has told nothing of yet. Resolves to these lists. */
+  async #showStored(names: readonly string[]): Promise<readonly string[]> {
+    const isWanted = (name: string) => {
+      const list = this.#lists.get(name);
+      return list?.isKept === true && !list.isWhole && list.error === null;
+    };
+    const shown: string[] = [];
+    const { isOf, rows } = this.#saving.reader();
+    for (const name of names.filter(isWanted)) {
+      const found = await rows(name);
+      if (found === null || !isOf() || !isWanted(name)) continue;
+      const list = this.list(name);
+      list.begin();
+      list.isStale = true;
+      for (const change of found) list.apply(change);
+      shown.push(name);
+    }
+    if (shown.length > 0) for (const listener of this.#listeners) listener.stepped(new Set(shown), [], undefined);
+    return shown;
+  }
+
+  /** Takes over what the device has for a user, to go on from there. */
+  async #takeStored(user: string | null, signal: AbortSignal): Promise<void> {
+    const stored = await this.#saving.open(user);
+    if (signal.aborted || stored.checkpoint === null) return;
+    this.state = { status: "stored", error: null };
+    const shown = await this.#showStored(Object.keys(this.#own));
+    if (signal.aborted) return;
+    const current = shown.filter((name) => stored.current.includes(name));
+    for (const name of current) this.list(name).isStale = false;
+    if (current.length > 0) ({ checkpoint: this.checkpoint, clients: this.clients } = stored);
+    if (shown.length === 0) this.state = beginning;
+  }
+
   #start(state: LiveState): void {
     this.checkpoint = null;
     this.clients = {};
@@ -110,6 +158,8 @@ export class Hub {
     // What was told to another user is not shown any more.
     const isOther = this.checkpoint !== null || [...this.#lists.values()].some(({ error }) => error !== null);
     if (isOther) this.#forget();
+    await this.#takeStored(user, signal);
+    if (signal.aborted) return;
     const { sharedName, surroundings } = this.#options;
     const { locks } = surroundings;
     const name = JSON.stringify([sharedName, user]);
@@ -133,7 +183,7 @@ export class Hub {
       void this.#lead(null, signal);
     });
     signal.addEventListener("abort", leave);
-    tabs.want(this.#own);
+    this.#want();
     try {
       await locks!.request(name, { signal: waiting.signal }, () => this.#lead(tabs, signal));
     } catch {
@@ -147,10 +197,12 @@ export class Hub {
   /** Follows the server, for this tab and for the others. */
   async #lead(tabs: Tabs | null, signal: AbortSignal): Promise<void> {
     let asked = "";
+    const save = this.#saving.begin(this.#lists);
     const tell = (told: Told) => {
       if (signal.aborted) return;
       tabs?.tell(told);
       this.#told(told);
+      save(told);
     };
     const refuse = (names: readonly string[], { status, code, message }: SvcError) => {
       const refused = Object.fromEntries(names.map((name) => [name, { status, code, message }]));
@@ -160,6 +212,7 @@ export class Hub {
       members: () => {
         const others = tabs?.wanted ?? {};
         for (const [name, terms] of Object.entries(others)) this.#listOf(name, terms);
+        for (const name of tabs?.kept ?? []) if (this.#lists.has(name)) this.list(name).isKept = true;
         for (const [name, { followers }] of this.#lists)
           if (followers === 0 && !(name in others)) this.#lists.delete(name);
         const { admitted, left } = this.#admitted(others);
@@ -167,7 +220,7 @@ export class Hub {
         if (left.length > 0) queueMicrotask(() => refuse(left, tooMany));
         return admitted;
       },
-      holds: (name) => this.#lists.get(name)?.isWhole === true,
+      holds: (name) => this.#lists.get(name)?.isCurrent === true,
       listen: (changed) => {
         this.#reopen = () => {
           if (JSON.stringify(this.#admitted(tabs?.wanted ?? {}).admitted) !== asked) changed();
@@ -202,7 +255,7 @@ export class Hub {
   /** What this tab knows of these members. */
   #held(names: readonly string[]): Told {
     const lists = names.flatMap((name) => (this.#lists.has(name) ? [[name, this.list(name)] as const] : []));
-    const whole = lists.filter(([, { isWhole }]) => isWhole);
+    const whole = lists.filter(([, { isCurrent }]) => isCurrent);
     const refused = lists.flatMap(([name, { error }]) => {
       if (error === null) return [];
       const { status, code, message } = error;

@@ -30,6 +30,8 @@ export interface TabParts {
 interface Wish {
   readonly tab: number;
   readonly wants: Members;
+  /** Those of them whose rows are kept on the device. */
+  readonly keeps: readonly string[];
   readonly asks: readonly string[];
   /** Whether it asks for all that it follows. */
   readonly isAll: boolean;
@@ -48,6 +50,7 @@ interface Word extends Told {
 /** What the leader knows of another tab. */
 interface Other {
   readonly wants: Members;
+  readonly keeps: readonly string[];
   heardAtMs: number;
   /** Since when the leader waits to hear of it; null where it does not wait. */
   waitsSinceMs: number | null;
@@ -70,6 +73,7 @@ export class Tabs {
   readonly #id: number;
   readonly #others = new Map<number, Other>();
   #own: Members = {};
+  #keeps: readonly string[] = [];
   #leader: number | null = null;
   #isLeading = false;
   #count = 0;
@@ -98,11 +102,20 @@ export class Tabs {
     return Object.assign({}, ...[...this.#others.values()].map(({ wants }) => wants));
   }
 
-  /** Says what this tab follows. It lacks the rows of members that it has not followed before. */
-  want(members: Members): void {
+  /** Those whose rows other tabs keep on the device. */
+  get kept(): readonly string[] {
+    return [...this.#others.values()].flatMap(({ keeps }) => keeps);
+  }
+
+  /**
+   * Says what this tab follows, and of what it keeps the rows on the device. It lacks the rows of members that it has not
+   * followed before.
+   */
+  want(members: Members, keeps: readonly string[]): void {
     const names = Object.keys(members);
     const added = names.filter((name) => !(name in this.#own));
     this.#own = members;
+    this.#keeps = keeps;
     this.#say(added, added.length === names.length);
   }
 
@@ -131,7 +144,7 @@ export class Tabs {
   close(): void {
     this.#cancel();
     this.#hasMissed = false;
-    if (!this.#isLeading) this.want({});
+    if (!this.#isLeading) this.want({}, []);
     this.channel.close();
   }
 
@@ -150,7 +163,7 @@ export class Tabs {
         if (this.#hasMissed) this.#askAll();
       });
     }
-    this.channel.postMessage({ tab: this.#id, wants: this.#own, asks, isAll } satisfies Wish);
+    this.channel.postMessage({ tab: this.#id, wants: this.#own, keeps: this.#keeps, asks, isAll } satisfies Wish);
   }
 
   #askAll(): void {
@@ -158,11 +171,11 @@ export class Tabs {
     if (this.#stopWaiting === null) this.#say(Object.keys(this.#own), true);
   }
 
-  #wished({ tab, wants, asks, isAll }: Wish): void {
+  #wished({ tab, wants, keeps, asks, isAll }: Wish): void {
     if (!this.#isLeading) return;
     const before = namesIn(this.wanted);
     if (namesIn(wants) === "") this.#others.delete(tab);
-    else this.#others.set(tab, { wants, heardAtMs: this.surroundings.now(), waitsSinceMs: null });
+    else this.#others.set(tab, { wants, keeps, heardAtMs: this.surroundings.now(), waitsSinceMs: null });
     if (asks.length > 0) this.#send(this.parts.held(asks), tab, isAll);
     if (namesIn(this.wanted) !== before) this.parts.wantsChanged();
   }

@@ -1,3 +1,4 @@
+import { type DbFactory, IndexedDb, indexedDbHere, resultOf } from "../indexed-db.js";
 import type { Kept } from "./kept.js";
 
 /** Where outboxes keep the mutations that they have to send. */
@@ -9,43 +10,10 @@ export interface OutboxStorage {
   change(name: string, act: (kept: Kept | undefined) => Kept): Promise<void>;
 }
 
-const database = "svc.outbox";
-const store = "outboxes";
-
-/** The part of IndexedDB that outboxes use. */
-interface Factory {
-  open(name: string, version: number): OpenRequest;
-}
-interface Request<Result> {
-  readonly result: Result;
-  readonly error: unknown;
-  onsuccess: (() => void) | null;
-  onerror: (() => void) | null;
-}
-interface OpenRequest extends Request<Connection> {
-  onupgradeneeded: (() => void) | null;
-}
-interface Connection {
-  createObjectStore(name: string): unknown;
-  transaction(store: string, mode: "readwrite", options: { readonly durability: "strict" }): Transaction;
-  close(): void;
-  onversionchange: (() => void) | null;
-  onclose: (() => void) | null;
-}
-interface Transaction {
-  readonly error: unknown;
-  oncomplete: (() => void) | null;
-  onabort: (() => void) | null;
-  objectStore(name: string): {
-    get(key: string): Request<unknown>;
-    put(value: unknown, key: string): unknown;
-  };
-}
-
 /** IndexedDB, which outlives the page; memory if there is none, as under Node. */
 export function defaultOutboxStorage(): OutboxStorage {
-  const { indexedDB } = globalThis as { readonly indexedDB?: Factory };
-  return indexedDB === undefined ? memoryOutboxStorage() : indexedDBStorage(indexedDB);
+  const factory = indexedDbHere();
+  return factory === undefined ? memoryOutboxStorage() : indexedDbStorage(factory);
 }
 
 /** A storage for outboxes in memory, which is lost with the page or process. */
@@ -54,41 +22,16 @@ export function memoryOutboxStorage(): OutboxStorage {
   return { change: async (name, act) => void all.set(name, act(all.get(name))) };
 }
 
-function indexedDBStorage(factory: Factory): OutboxStorage {
-  let opened: Promise<Connection> | null = null;
-  const open = () =>
-    new Promise<Connection>((resolve, reject) => {
-      const request = factory.open(database, 1);
-      request.onupgradeneeded = () => request.result.createObjectStore(store);
-      request.onerror = () => reject(request.error);
-      request.onsuccess = () => {
-        const connection = request.result;
-        // The browser closes it, or the database is to be deleted. The next change opens a new connection.
-        connection.onclose = () => {
-          opened = null;
-        };
-        connection.onversionchange = () => {
-          opened = null;
-          connection.close();
-        };
-        resolve(connection);
-      };
-    });
+function indexedDbStorage(factory: DbFactory): OutboxStorage {
+  const database = new IndexedDb(factory, "svc.outbox", ["outboxes"]);
   return {
-    change: async (name, act) => {
-      opened ??= open();
-      const connection = await opened.catch((error) => {
-        opened = null;
-        throw error;
-      });
-      await new Promise<void>((resolve, reject) => {
-        const transaction = connection.transaction(store, "readwrite", { durability: "strict" });
-        transaction.oncomplete = () => resolve();
-        transaction.onabort = () => reject(transaction.error);
-        const outboxes = transaction.objectStore(store);
-        const request = outboxes.get(name);
-        request.onsuccess = () => outboxes.put(act(request.result as Kept | undefined), name);
-      });
-    },
+    change: (name, act) =>
+      database.within(
+        "readwrite",
+        async ({ outboxes }) => {
+          outboxes.put(act((await resultOf(outboxes.get(name))) as Kept | undefined), name);
+        },
+        "strict",
+      ),
   };
 }

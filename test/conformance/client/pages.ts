@@ -1,4 +1,5 @@
 import { type Client, clientIn } from "../../../src/client/client.js";
+import type { RowStore } from "../../../src/client/live/store.js";
 import { type SessionStorage, surroundings } from "../../../src/client/surroundings.js";
 import { webLocks } from "../../support/browser.js";
 import type { TestServer } from "../../support/server.js";
@@ -16,8 +17,12 @@ export interface Page {
   readonly cut: () => void;
 }
 
-/** `allowed` may hold a request back, or throw as `fetch` does. */
-export function pagesOf(server: TestServer, allowed: (request: string) => Promise<void> = async () => {}): Pages {
+/** `allowed` may hold a request back, or throw as `fetch` does. `store`: where a page keeps its rows. */
+export function pagesOf(
+  server: TestServer,
+  allowed: (request: string) => Promise<void> = async () => {},
+  store?: () => RowStore,
+): Pages {
   const locks = webLocks();
   const stored = new Map<string, string>();
   const listeners = new Set<(changed: string) => void>();
@@ -66,7 +71,7 @@ export function pagesOf(server: TestServer, allowed: (request: string) => Promis
       // Reconnects come at once, so that no test waits.
       client: clientIn(
         { ...here, fetch, locks, after: (ms, act) => here.after(ms < 30_000 ? ms / 50 : ms, act) },
-        { url: origin, storage },
+        { url: origin, storage, ...(store && { store: store() }) },
       ),
       cut: () => {
         for (const connection of connections) connection.abort(new TypeError("terminated"));
