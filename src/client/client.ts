@@ -180,9 +180,9 @@ export function clientIn<
   const onceKey = () => `${surroundings.now().toString(16)}-${surroundings.unique()}`;
   const write: Send = (call) => authorized.send({ ...call, onceKey: onceKey() }, once);
   const isShared = storage.subscribe !== undefined && apiKey === null;
-  const sharedName = isShared ? `svc.live 2 ${url}` : null;
+  const sharedName = isShared ? `svc.live 2 ${url} ${tablesPath}` : null;
   const line = { read, send: (call: Call) => authorized.send(call), surroundings, sessions, sharedName };
-  const hub = new Hub({ ...line, store: options.store ?? noStore });
+  const hub = new Hub({ ...line, store: (apiKey === null && options.store) || noStore });
   const feeds = new Map<string, Feed>();
   const feedOf = (tables: FollowedTables, isKept = false): Feed => {
     const name = JSON.stringify([tables, isKept]);

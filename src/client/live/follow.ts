@@ -112,6 +112,8 @@ class Following {
   /** What was asked for last. */
   #asked: Members = {};
   #failures = 0;
+  /** Whether all members begin anew because the server refused them together, and it has told nothing since. */
+  #isRetrying = false;
 
   constructor(
     private readonly line: Line,
@@ -198,6 +200,7 @@ class Following {
     const onText = eventReader(({ event, data, id }) => {
       if (signal.aborted) return;
       this.#failures = 0;
+      this.#isRetrying = false;
       if (event === null && this.#unfinished.isEmpty) {
         this.#checkpoint = id ?? this.#checkpoint;
         this.listener.told(live, null, this.#checkpoint);
@@ -240,6 +243,8 @@ class Following {
   async #refuse(error: SvcError): Promise<void> {
     const names = Object.keys(this.#asked);
     const checkpoint = this.#page ?? this.#checkpoint;
+    // The members are too long together.
+    if (error.status === 413) return this.listener.refused(names.slice(-1), error);
     // If all members are refused, the request is.
     if (Object.values(statuses).includes(error.status) || (names.length === 1 && checkpoint === null))
       return this.listener.refused(names, error);
@@ -255,8 +260,9 @@ class Following {
       }
     }
     if (count > 0) return;
-    if (checkpoint === null) this.listener.refused(names, error);
-    else this.#startAnew();
+    if (checkpoint === null || this.#isRetrying) return this.listener.refused(names, error);
+    this.#isRetrying = true;
+    this.#startAnew();
   }
 }
 

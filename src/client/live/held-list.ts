@@ -7,8 +7,10 @@ export class HeldList {
   readonly #rows = new Map<string, Change>();
   /** How many in this page follow it. */
   followers = 0;
-  /** Whether its rows are kept on the device. */
-  isKept = false;
+  /** How many of these want its rows to be kept on the device. */
+  keepers = 0;
+  /** Whether another tab, for which this one follows the server, wants that. */
+  isKeptElsewhere = false;
   /** Whether all rows have been told once. */
   isWhole = false;
   /** Whether its rows come from the device and are not those of the checkpoint: they are shown until they are told anew. */
@@ -35,6 +37,11 @@ export class HeldList {
   begin(): void {
     this.forget();
     this.isWhole = true;
+  }
+
+  /** Whether its rows are kept on the device. */
+  get isKept(): boolean {
+    return this.keepers > 0 || this.isKeptElsewhere;
   }
 
   /** Whether its rows are those of the checkpoint. */

@@ -28,10 +28,10 @@ export interface HubListener {
 
 /** For how many milliseconds members that are added or dropped are collected before the stream is opened anew. */
 const collectMs = 50;
-/** The most characters of JSON of all members: the server takes requests of 64 KiB, with the checkpoint. */
-const charactersMax = 48_000;
+/** The most bytes of JSON of all members: the server takes requests of 64 KiB, with the checkpoint. */
+const bytesMax = 48_000;
 const beginning: LiveState = { status: "reconnecting", error: null };
-const tooMany = badCall(`live: the ${membersMax} lists and ${charactersMax} characters of a stream are taken`);
+const tooMany = badCall(`live: the ${membersMax} lists and ${bytesMax} bytes of a stream are taken`);
 
 /**
  * Keeps the rows of all members that are followed in this page. One stream of the server brings them, which the tabs of
@@ -45,6 +45,8 @@ export class Hub {
   #reopen: (() => void) | null = null;
   #isCollecting = false;
   #end: (() => void) | null = null;
+  /** Whether it is known for whom the lists are. */
+  #hasBegun = false;
   #tabs: Tabs | null = null;
   readonly #saving: Saving;
   /** Of the last whole state; null before the first. */
@@ -56,6 +58,10 @@ export class Hub {
   constructor(options: HubOptions) {
     this.#options = options;
     this.#saving = new Saving(options.store);
+    // Where lists are followed, `#run` is called.
+    options.sessions.listen((user) => {
+      if (this.#end === null) void this.#saving.open(user?.id ?? null);
+    });
   }
 
   list(name: string): HeldList {
@@ -72,13 +78,16 @@ export class Hub {
     const own = Object.entries(members).map(([name, terms]) => this.#listOf(name, terms));
     for (const list of own) {
       list.followers++;
-      list.isKept ||= isKept;
+      list.keepers += Number(isKept);
     }
-    if (this.#end !== null && isKept) void this.#showStored(Object.keys(members));
+    if (this.#hasBegun && isKept) void this.#showStored(Object.keys(members));
     this.#end ??= eachSession(this.#options.sessions, (user, signal) => this.#run(user, signal));
     this.#membersChanged();
     return () => {
-      for (const list of own) list.followers--;
+      for (const list of own) {
+        list.followers--;
+        list.keepers -= Number(isKept);
+      }
       this.#membersChanged();
     };
   }
@@ -101,9 +110,13 @@ export class Hub {
     this.#isCollecting = true;
     this.#options.surroundings.after(collectMs, () => {
       this.#isCollecting = false;
+      // A tab that follows the server drops lists with its next request.
+      if (this.#reopen === null)
+        for (const [name, { followers }] of this.#lists) if (followers === 0) this.#lists.delete(name);
       if (Object.keys(this.#own).length > 0) return this.#reopen?.();
       this.#end?.();
       this.#end = null;
+      this.#hasBegun = false;
       this.#lists.clear();
       this.#start(beginning);
     });
@@ -131,7 +144,8 @@ export class Hub {
       for (const change of found) list.apply(change);
       shown.push(name);
     }
-    if (shown.length > 0) for (const listener of this.#listeners) listener.stepped(new Set(shown), [], undefined);
+    if (shown.length > 0 && isOf())
+      for (const listener of this.#listeners) listener.stepped(new Set(shown), [], undefined);
     return shown;
   }
 
@@ -156,23 +170,32 @@ export class Hub {
 
   async #run(user: string | null, signal: AbortSignal): Promise<void> {
     // What was told to another user is not shown any more.
-    const isOther = this.checkpoint !== null || [...this.#lists.values()].some(({ error }) => error !== null);
-    if (isOther) this.#forget();
+    const isUsed = ({ isWhole, error }: HeldList) => isWhole || error !== null;
+    if (this.checkpoint !== null || [...this.#lists.values()].some(isUsed)) this.#forget();
+    this.#hasBegun = false;
     await this.#takeStored(user, signal);
     if (signal.aborted) return;
+    this.#hasBegun = true;
     const { sharedName, surroundings } = this.#options;
     const { locks } = surroundings;
     const name = JSON.stringify([sharedName, user]);
     const channel = sharedName === null || locks === null ? null : surroundings.channel(name);
     if (channel === null) return this.#lead(null, signal);
     const tabs = new Tabs(channel, surroundings, {
-      told: (told) => this.#told(told),
+      told: (told, isAll) => {
+        // The leader has other rows of it than this tab, or none yet.
+        if (isAll)
+          for (const [name, list] of this.#lists)
+            if (list.isWhole && told.step?.fresh.includes(name) !== true) list.isStale = true;
+        this.#told(told);
+      },
       held: (names) => this.#held(names),
       wantsChanged: () => this.#membersChanged(),
     });
     this.#tabs = tabs;
     const waiting = new AbortController();
     const leave = () => {
+      signal.removeEventListener("abort", leave);
       waiting.abort();
       tabs.close();
       if (this.#tabs === tabs) this.#tabs = null;
@@ -197,7 +220,7 @@ export class Hub {
   /** Follows the server, for this tab and for the others. */
   async #lead(tabs: Tabs | null, signal: AbortSignal): Promise<void> {
     let asked = "";
-    const save = this.#saving.begin(this.#lists);
+    const save = this.#saving.begin(this.#lists, () => this.clients);
     const tell = (told: Told) => {
       if (signal.aborted) return;
       tabs?.tell(told);
@@ -212,7 +235,8 @@ export class Hub {
       members: () => {
         const others = tabs?.wanted ?? {};
         for (const [name, terms] of Object.entries(others)) this.#listOf(name, terms);
-        for (const name of tabs?.kept ?? []) if (this.#lists.has(name)) this.list(name).isKept = true;
+        const kept = tabs?.kept ?? [];
+        for (const [name, list] of this.#lists) list.isKeptElsewhere = kept.includes(name);
         for (const [name, { followers }] of this.#lists)
           if (followers === 0 && !(name in others)) this.#lists.delete(name);
         const { admitted, left } = this.#admitted(others);
@@ -241,10 +265,10 @@ export class Hub {
     const wanted = Object.entries({ ...this.#own, ...others }).filter(
       ([name]) => (this.#lists.get(name)?.error ?? null) === null,
     );
-    let characters = 0;
+    let bytes = 0;
     const admitted = wanted.filter(([name, terms], i) => {
-      characters += name.length + JSON.stringify(terms).length;
-      return i < membersMax && characters <= charactersMax;
+      bytes += name.length + new TextEncoder().encode(JSON.stringify(terms)).length;
+      return i < membersMax && bytes <= bytesMax;
     });
     return {
       admitted: Object.fromEntries(admitted),

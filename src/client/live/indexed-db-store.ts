@@ -34,16 +34,17 @@ export function indexedDbStore(name: string): RowStore {
     open: (user) =>
       database.within("readwrite", async (found) => {
         const users = (await resultOf(found.states.getAllKeys())) as string[];
-        for (const other of users) if (other !== keyOf(user)) removeUser(found, other);
-        return ((await resultOf(found.states.get(keyOf(user)))) as StoredState | undefined) ?? nothing;
+        for (const other of users) if (other !== user) removeUser(found, other);
+        if (user === null) return nothing;
+        return ((await resultOf(found.states.get(user))) as StoredState | undefined) ?? nothing;
       }),
     rows: (user, list) =>
       database.within("readonly", async ({ lists, rows }) => {
-        if ((await resultOf(lists.get([keyOf(user), list]))) === undefined) return null;
-        const kept = (await resultOf(rows.getAll(keysWithin(keyOf(user), list)))) as KeptRow[];
+        if ((await resultOf(lists.get([user, list]))) === undefined) return null;
+        const kept = (await resultOf(rows.getAll(keysWithin(user, list)))) as KeptRow[];
         return kept.map(({ change }) => change);
       }),
-    save: (user, step) => database.within("readwrite", (found) => save(found, keyOf(user), step)),
+    save: (user, step) => database.within("readwrite", (found) => save(found, user, step)),
     clear: () =>
       database.within("readwrite", async (found) => {
         for (const store of stores) found[store].clear();
@@ -53,14 +54,14 @@ export function indexedDbStore(name: string): RowStore {
 
 const nothing: StoredState = { checkpoint: null, current: [], clients: {} };
 
-/** A key for a user. Those of users have one character before their id. */
-const keyOf = (user: string | null) => (user === null ? "" : `u${user}`);
-
-async function save(found: Stores, user: string, { lists, removed, ...state }: SavedStep): Promise<void> {
+async function save(found: Stores, user: string, { lists, removed, ...state }: SavedStep): Promise<readonly string[]> {
   for (const name of removed) removeList(found, user, name);
+  if (state.checkpoint === null) return [];
   for (const [name, { isWhole, changes }] of Object.entries(lists)) {
     if (isWhole) removeList(found, user, name);
     const before = isWhole ? undefined : ((await resultOf(found.lists.get([user, name]))) as KeptList | undefined);
+    // Changes say nothing without the rows before.
+    if (!isWhole && before === undefined) continue;
     let characters = before?.characters ?? 0;
     for (const change of changes) {
       const key = [user, name, JSON.stringify(change.key)];
@@ -76,24 +77,28 @@ async function save(found: Stores, user: string, { lists, removed, ...state }: S
     }
     found.lists.put({ name, characters, savedAtMs: Date.now() } satisfies KeptList, [user, name]);
   }
-  const gone = await makeRoom(found, user, state.current);
-  const current = state.current.filter((name) => !gone.has(name));
+  const kept = await makeRoom(found, user, state.current);
+  const current = state.current.filter((name) => kept.has(name));
   found.states.put({ ...state, current } satisfies StoredState, user);
+  return current;
 }
 
-/** Removes lists where all together are too large: first those that are not current, and of these the oldest. */
+/**
+ * Removes lists where all together are too large: first those that are not current, and of these the oldest. Returns the
+ * others.
+ */
 async function makeRoom(found: Stores, user: string, current: readonly string[]): Promise<ReadonlySet<string>> {
   const kept = (await resultOf(found.lists.getAll(keysWithin(user)))) as KeptList[];
   let characters = kept.reduce((sum, list) => sum + list.characters, 0);
-  const gone = new Set<string>();
+  const left = new Set(kept.map(({ name }) => name));
   const isCurrent = ({ name }: KeptList) => Number(current.includes(name));
   for (const list of kept.sort((a, b) => isCurrent(a) - isCurrent(b) || a.savedAtMs - b.savedAtMs)) {
     if (characters <= charactersMax) break;
     removeList(found, user, list.name);
     characters -= list.characters;
-    gone.add(list.name);
+    left.delete(list.name);
   }
-  return gone;
+  return left;
 }
 
 function removeList({ lists, rows }: Stores, user: string, name: string): void {

@@ -1,4 +1,4 @@
-import type { Change } from "./changes.js";
+import type { Change, Clients } from "./changes.js";
 import type { HeldList } from "./held-list.js";
 import type { RowStore, SavedStep, StoredState } from "./store.js";
 import type { Told } from "./tabs.js";
@@ -6,8 +6,8 @@ import type { Told } from "./tabs.js";
 const nothing: StoredState = { checkpoint: null, current: [], clients: {} };
 
 /**
- * Keeps steps on the device, one after the other. What cannot be kept, such as where there is no room, is not kept any
- * more: the rows are then those of the server alone.
+ * Keeps steps on the device, one after the other, for a user who is signed in. If the device fails, it is emptied, and
+ * nothing more is kept until somebody signs in or out: the rows are then those of the server alone.
  */
 export class Saving {
   #user: string | null = null;
@@ -19,6 +19,7 @@ export class Saving {
   /** From now on it is for this user. Resolves to what is kept for them; what is kept for others is removed. */
   open(user: string | null): Promise<StoredState> {
     this.#user = user;
+    this.#isBroken = false;
     return this.#next(() => this.store.open(user), nothing);
   }
 
@@ -27,17 +28,21 @@ export class Saving {
     const user = this.#user;
     return {
       isOf: () => this.#user === user,
-      rows: (name) => this.#next(() => this.store.rows(user, name), null),
+      rows: (name) => this.#next(async () => (user === null ? null : this.store.rows(user, name)), null),
     };
   }
 
   /** Begins to keep the steps of a tab that follows the server. It does not know what another tab has kept before. */
-  begin(lists: ReadonlyMap<string, HeldList>): (told: Told) => void {
+  begin(lists: ReadonlyMap<string, HeldList>, clients: () => Clients): (told: Told) => void {
     const user = this.#user;
+    if (user === null) return () => {};
     const saved = new Set<string>();
+    /** Those for which there is no room. */
+    const left = new Set<string>();
     return ({ step, checkpoint }) => {
-      if (step === null || checkpoint === null) return;
-      const current = [...lists].filter(([, { isKept, isCurrent }]) => isKept && isCurrent).map(([name]) => name);
+      if (step === null) return;
+      const isKept = ([name, list]: readonly [string, HeldList]) => list.isKept && list.isCurrent && !left.has(name);
+      const current = checkpoint === null ? [] : [...lists].filter(isKept).map(([name]) => name);
       const changed = new Map<string, Change[]>();
       for (const change of step.changes) {
         const changes = changed.get(change.table) ?? [];
@@ -53,9 +58,16 @@ export class Saving {
       }
       const removed = Object.keys(step.refused);
       if (Object.keys(told).length + removed.length === 0) return;
-      const { clients = {} } = step;
-      const kept: SavedStep = { checkpoint, current, clients, lists: told, removed };
-      void this.#next(() => (this.#user === user ? this.store.save(user, kept) : Promise.resolve()), undefined);
+      const kept: SavedStep = { checkpoint, current, clients: clients(), lists: told, removed };
+      void this.#next(async () => {
+        if (this.#user !== user) return;
+        const found = await this.store.save(user, kept);
+        for (const name of current) {
+          if (found.includes(name)) continue;
+          if (told[name]?.isWhole) left.add(name);
+          saved.delete(name);
+        }
+      }, undefined);
     };
   }
 

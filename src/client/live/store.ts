@@ -2,12 +2,15 @@ import type { Change, Clients } from "./changes.js";
 
 /** Where a client keeps the rows of live lists, so that they are there when the page is opened again. */
 export interface RowStore {
-  /** What is kept for a user, null for nobody who is signed in. Removes what is kept for others. */
+  /** What is kept for a user; null for nobody. Removes what is kept for others. */
   open(user: string | null): Promise<StoredState>;
   /** The rows of a list; null if they are not kept. */
-  rows(user: string | null, list: string): Promise<readonly Change[] | null>;
-  /** Keeps a step, all of it or nothing. */
-  save(user: string | null, step: SavedStep): Promise<void>;
+  rows(user: string, list: string): Promise<readonly Change[] | null>;
+  /**
+   * Keeps a step, all of it or nothing. Resolves to those of its current lists that are kept: others have no room, or lack
+   * the rows that the step changes.
+   */
+  save(user: string, step: SavedStep): Promise<readonly string[]>;
   /** Removes everything. */
   clear(): Promise<void>;
 }
@@ -19,7 +22,7 @@ export interface StoredState {
   readonly clients: Clients;
 }
 
-/** A step as it is kept. */
+/** A step as it is kept. With a checkpoint of null, it only removes lists. */
 export interface SavedStep extends StoredState {
   /** By the name of each list. With `isWhole`, the changes are all of its rows, and replace what was kept. */
   readonly lists: Readonly<Record<string, { readonly isWhole: boolean; readonly changes: readonly Change[] }>>;
@@ -31,6 +34,6 @@ export interface SavedStep extends StoredState {
 export const noStore: RowStore = {
   open: async () => ({ checkpoint: null, current: [], clients: {} }),
   rows: async () => null,
-  save: async () => {},
+  save: async () => [],
   clear: async () => {},
 };

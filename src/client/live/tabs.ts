@@ -18,8 +18,8 @@ export interface Told {
 
 /** What a tab does with what others say. */
 export interface TabParts {
-  /** In a tab that does not lead: the leader has told this. */
-  told(told: Told): void;
+  /** In a tab that does not lead: the leader has told this. With `isAll`, it has told all that it has for this tab. */
+  told(told: Told, isAll: boolean): void;
   /** In the leader: what it knows of these members. */
   held(names: readonly string[]): Told;
   /** In the leader: other tabs follow other members than before. */
@@ -62,8 +62,9 @@ const silenceMs = 90_000;
 const reportMs = 15_000;
 /** A tab that says nothing for twice as long, and does not answer within this time either, is gone. */
 const answerMs = 30_000;
-/** After so many milliseconds without an answer a tab asks the leader again. */
+/** After so many milliseconds without an answer a tab asks the leader again, and then after twice as many. */
 const againMs = 200;
+const againMsMax = 15_000;
 
 /**
  * The tabs of an origin that share one stream. The one that holds a Web Lock, the leader, follows the server for all: the
@@ -79,6 +80,7 @@ export class Tabs {
   #count = 0;
   /** Ends the waiting for an answer about all members of this tab; null where none is expected. */
   #stopWaiting: (() => void) | null = null;
+  #againMs = againMs;
   /** Whether the leader has told something since that this tab cannot take. */
   #hasMissed = false;
   #reportedAtMs = 0;
@@ -131,7 +133,13 @@ export class Tabs {
     this.#hasMissed = false;
     this.#isLeading = true;
     this.#count = 0;
-    this.#send(this.parts.held([]));
+    this.#beat();
+  }
+
+  /** Lets the others know from time to time that the leader is there, also while the server says nothing. */
+  #beat(): void {
+    this.tell(this.parts.held([]));
+    this.#cancel = this.surroundings.after(reportMs, () => this.#beat());
   }
 
   /** Tells the other tabs, as their leader. */
@@ -143,8 +151,11 @@ export class Tabs {
 
   close(): void {
     this.#cancel();
+    this.#stopWaiting?.();
     this.#hasMissed = false;
-    if (!this.#isLeading) this.want({}, []);
+    this.#own = {};
+    this.#keeps = [];
+    this.#say([]);
     this.channel.close();
   }
 
@@ -158,8 +169,9 @@ export class Tabs {
     this.#reportedAtMs = this.surroundings.now();
     if (isAll) {
       this.#stopWaiting?.();
-      this.#stopWaiting = this.surroundings.after(againMs, () => {
+      this.#stopWaiting = this.surroundings.after(this.#againMs, () => {
         this.#stopWaiting = null;
+        this.#againMs = Math.min(2 * this.#againMs, againMsMax);
         if (this.#hasMissed) this.#askAll();
       });
     }
@@ -188,17 +200,16 @@ export class Tabs {
     const hasMissed = leader !== this.#leader || count !== (isNext ? this.#count + 1 : this.#count);
     // What was missed is in the answer about all members; one about some of them says nothing of the others.
     if (hasMissed && !isAll) this.#askAll();
-    if (hasMissed && to === null) return;
-    if (!hasMissed || isAll) {
-      this.#leader = leader;
-      this.#count = count;
-    }
+    if (hasMissed && !isAll) return;
+    this.#leader = leader;
+    this.#count = count;
     if (isAll) {
       this.#hasMissed = false;
+      this.#againMs = againMs;
       this.#stopWaiting?.();
       this.#stopWaiting = null;
     }
-    this.parts.told(told);
+    this.parts.told(told, isAll);
     if (this.surroundings.now() - this.#reportedAtMs >= reportMs) this.#say([]);
   }
 

@@ -38,8 +38,8 @@ async function world() {
   let isOffline = false;
   const pages = pagesOf(
     server,
-    async () => {
-      if (isOffline) throw new TypeError("fetch failed");
+    async (request) => {
+      if (isOffline && request.includes("/_svc/")) throw new TypeError("fetch failed");
     },
     () => indexedDbStore("app"),
   );
@@ -84,11 +84,20 @@ class Shown {
 }
 
 /** What a store has of a user, once everything that was to be kept is kept. */
-async function storedRows(user: string | null): Promise<number> {
+async function storedRows(user: string): Promise<number> {
   const store: RowStore = indexedDbStore("app");
   const { current } = await store.open(user);
   const rows = await Promise.all(current.map((name) => store.rows(user, name)));
   return rows.flat().length;
+}
+
+/** Everything that is kept, of whomever. */
+function left(): Promise<readonly unknown[]> {
+  const database = new IndexedDb(indexedDbHere()!, "svc.rows app", ["states", "lists", "rows"]);
+  return database.within("readonly", async ({ lists, rows }) => [
+    ...(await resultOf(lists.getAll())),
+    ...(await resultOf(rows.getAll())),
+  ]);
 }
 
 test("a page that is opened without a connection shows the rows of before, and goes on from there", async () => {
@@ -147,12 +156,6 @@ test("signing out, and another user, leave nothing of the one before", async () 
   await expect.poll(() => storedRows(id)).toBe(2);
   await first.client.auth.logout();
   await shown.until("signed_out");
-  const database = new IndexedDb(indexedDbHere()!, "svc.rows app", ["states", "lists", "rows"]);
-  const left = () =>
-    database.within("readonly", async ({ lists, rows }) => [
-      ...(await resultOf(lists.getAll())),
-      ...(await resultOf(rows.getAll())),
-    ]);
   await expect.poll(left).toEqual([]);
   shown.stop();
   const other = page();
@@ -160,6 +163,53 @@ test("signing out, and another user, leave nothing of the one before", async () 
   const next = new Shown(other);
   await next.until("live", "a", "a");
   expect(next.states).toEqual(["live"]);
+});
+
+test("signing out leaves nothing either where no list is shown", async () => {
+  const { first } = await world();
+  const shown = new Shown(first);
+  await shown.until("live", "a", "a");
+  const { id } = (await first.client.auth.user())!;
+  await expect.poll(() => storedRows(id)).toBe(2);
+  shown.stop();
+  await first.client.auth.logout();
+  await expect.poll(left).toEqual([]);
+});
+
+test("changes are not kept without the rows before them", async () => {
+  const { key, first } = await world();
+  const shown = new Shown(first);
+  await shown.until("live", "a", "a");
+  const { id } = (await first.client.auth.user())!;
+  await expect.poll(() => storedRows(id)).toBe(2);
+  // As another tab does whose device fails.
+  await indexedDbStore("app").clear();
+  await key.patch("/api/notes/1", { body: "b" });
+  await shown.until("live", "b", "a");
+  expect(await storedRows(id)).toBe(0);
+  await expect
+    .poll(async () => {
+      await key.patch("/api/notes/1", { body: "c" });
+      await key.patch("/api/notes/1", { body: "b" });
+      return storedRows(id);
+    })
+    .toBe(2);
+});
+
+test("signing out shows nothing more of what was stored, while the server tells nothing", async () => {
+  const { first, page, goOffline } = await world();
+  const before = new Shown(first);
+  await before.until("live", "a", "a");
+  const { id } = (await first.client.auth.user())!;
+  await expect.poll(() => storedRows(id)).toBe(2);
+  before.stop();
+  const again = page();
+  goOffline(true);
+  const shown = new Shown(again);
+  await shown.until("reconnecting", "a", "a");
+  await again.client.auth.logout();
+  await shown.until("reconnecting");
+  await expect.poll(left).toEqual([]);
 });
 
 test("a store that fails keeps nobody from the rows of the server", async () => {
