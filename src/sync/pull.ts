@@ -116,7 +116,8 @@ export async function pullPage(
   const copied = (course: Copying) => copyOn(view, course, head, { ...reading, isShared: false }, listSource);
   const followed = async (course: Following): Promise<Told | Refusal | NoPage> => {
     if (isQuiet) return { changes: "", count: 0, from: course.round.to, round: null, copy: null };
-    const to = isShared ? shared.momentAfter(course.from, head.newest) : course.round.to;
+    // Of an earlier moment it is not known which mutations of the caller's clients it includes.
+    const to = isShared && clients === null ? shared.momentAfter(course.from, head.newest) : course.round.to;
     const round = { ...course.round, to };
     const page = await readChanges(view, { from: course.from, round }, reading).catch(tooMuchMemory);
     if (isRefusal(page) || typeof page === "string") return page;

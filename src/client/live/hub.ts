@@ -43,6 +43,8 @@ export class Hub {
   readonly #listeners = new Set<HubListener>();
   /** Opens the stream anew, where this tab has one. */
   #reopen: (() => void) | null = null;
+  /** Whether this tab follows the server. */
+  #leads = false;
   #isCollecting = false;
   #end: (() => void) | null = null;
   /** Whether it is known for whom the lists are. */
@@ -111,8 +113,7 @@ export class Hub {
     this.#options.surroundings.after(collectMs, () => {
       this.#isCollecting = false;
       // A tab that follows the server drops lists with its next request.
-      if (this.#reopen === null)
-        for (const [name, { followers }] of this.#lists) if (followers === 0) this.#lists.delete(name);
+      if (!this.#leads) for (const [name, { followers }] of this.#lists) if (followers === 0) this.#lists.delete(name);
       if (Object.keys(this.#own).length > 0) return this.#reopen?.();
       this.#end?.();
       this.#end = null;
@@ -254,6 +255,10 @@ export class Hub {
         };
       },
     };
+    this.#leads = true;
+    signal.addEventListener("abort", () => {
+      this.#leads = false;
+    });
     tabs?.lead();
     const told = (state: LiveState, step: TabStep | null, checkpoint: string | null) =>
       tell({ state, step, checkpoint });

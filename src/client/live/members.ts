@@ -13,6 +13,7 @@ export const membersMax = 40;
  */
 export class MemberNames {
   readonly #aliases = new Map<string, string[]>();
+  readonly #named = new WeakMap<Change, readonly Change[]>();
   readonly members: Members;
 
   constructor(tables: FollowedTables) {
@@ -35,9 +36,11 @@ export class MemberNames {
     return this.#aliases.get(name) ?? [];
   }
 
-  /** A change of a member under the caller's names. */
+  /** A change of a member under the caller's names: the same objects each time, by which an outbox knows rows again. */
   named(change: Change): readonly Change[] {
-    return this.aliases(change.table).map((table) => ({ ...change, table }));
+    const named = this.#named.get(change) ?? this.aliases(change.table).map((table) => ({ ...change, table }));
+    this.#named.set(change, named);
+    return named;
   }
 }
 

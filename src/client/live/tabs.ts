@@ -81,6 +81,8 @@ export class Tabs {
   /** Ends the waiting for an answer about all members of this tab; null where none is expected. */
   #stopWaiting: (() => void) | null = null;
   #againMs = againMs;
+  /** Whether the leader was asked about all members and has not answered. */
+  #expectsAll = false;
   /** Whether the leader has told something since that this tab cannot take. */
   #hasMissed = false;
   #reportedAtMs = 0;
@@ -168,6 +170,7 @@ export class Tabs {
     if (this.#isLeading) return;
     this.#reportedAtMs = this.surroundings.now();
     if (isAll) {
+      this.#expectsAll = true;
       this.#stopWaiting?.();
       this.#stopWaiting = this.surroundings.after(this.#againMs, () => {
         this.#stopWaiting = null;
@@ -194,6 +197,8 @@ export class Tabs {
 
   #said({ leader, count, to, isAll, ...told }: Word): void {
     if (this.#isLeading || (to !== null && to !== this.#id)) return;
+    // It was asked twice, because the first answer came late.
+    if (isAll && !this.#expectsAll) return;
     this.#cancel();
     this.#cancel = this.surroundings.after(silenceMs, this.#onSilence);
     const isNext = to === null && told.step !== null;
@@ -205,6 +210,7 @@ export class Tabs {
     this.#count = count;
     if (isAll) {
       this.#hasMissed = false;
+      this.#expectsAll = false;
       this.#againMs = againMs;
       this.#stopWaiting?.();
       this.#stopWaiting = null;

@@ -17,6 +17,8 @@ open: { columns: { id: { type: integer, primary_key: true } } }
 `;
 const config = `
 auth.throttle.max_registrations_per_address = 1000
+# A Worker does not learn that a client has gone, and counts its stream until it would have ended.
+sync = { max_streams = 2000, max_streams_per_session = 1000, max_streams_per_user = 1000 }
 rules.plain.read = "public"
 rules.open.read = "public"
 rules.staff.read = "auth.role = 'admin'"

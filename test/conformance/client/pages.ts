@@ -61,6 +61,7 @@ export function pagesOf(
         headers: new Headers(init!.headers),
         ...(init!.body != null && { body: init!.body }),
       });
+      if (init!.signal!.aborted) await response.body?.cancel();
       init!.signal!.throwIfAborted();
       const connection = new AbortController();
       connections.add(connection);
