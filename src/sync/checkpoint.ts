@@ -56,6 +56,9 @@ export interface CopyProgress {
   readonly state: CursorState | null;
 }
 
+/** Of how many members a client has rows that has come so far. */
+export const membersTold = ({ member, state }: CopyProgress) => (state === null ? member : member + 1);
+
 export const beginning: CopyProgress = { member: 0, state: null };
 
 /** How far a client has come through the pages that bring it to the moment `to`. */

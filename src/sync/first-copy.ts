@@ -3,7 +3,7 @@ import type { Access } from "../tables/access/access.js";
 import type { Execution } from "../tables/execution/execution.js";
 import { firstState, listPage } from "../tables/list/list-page.js";
 import type { ListSource } from "../tables/list/prepare-list.js";
-import type { Checkpoint, CopyProgress, Mark, Round } from "./checkpoint.js";
+import { type Checkpoint, type CopyProgress, type Mark, membersTold, type Round } from "./checkpoint.js";
 import { type Copying, type LogHead, roundTo } from "./judge-checkpoint.js";
 import {
   type ChangesPage,
@@ -67,7 +67,7 @@ export async function copyOn(
   while (at !== null && count < most && characters < pageCharacters(view)) {
     const page = await nextRows(view, at, most - count, execution, listSource);
     if (isRefusal(page)) return page;
-    const tables = logsOf(view.members.slice(0, at.state === null ? at.member : at.member + 1));
+    const tables = logsOf(view.members.slice(0, membersTold(at)));
     const changed = from === null ? none : await changedSince(tables, from, execution);
     if (changed === "gone") return "gone";
     const concerned = changed === "many" ? new Set<string>(tables) : changed;

@@ -1,4 +1,12 @@
-import { beginning, type Checkpoint, type CopyProgress, type Mark, type MemberMark, type Round } from "./checkpoint.js";
+import {
+  beginning,
+  type Checkpoint,
+  type CopyProgress,
+  type Mark,
+  type MemberMark,
+  membersTold,
+  type Round,
+} from "./checkpoint.js";
 
 /** Why a client is told all rows again, although it sent a checkpoint. */
 export type ResetReason = "retention" | "restore" | "rules" | "identity" | "budget";
@@ -92,7 +100,7 @@ export function carriedOver(checkpoint: Checkpoint, asked: readonly Pick<MemberM
   };
   return {
     members: [...kept, ...added.map(({ name }) => ({ name, rows: null }))],
-    told: copied.state === null ? copied.member : copied.member + 1,
+    told: membersTold(copied),
     checkpoint: {
       ...checkpoint,
       freshFrom: Math.min(place(freshFrom), copied.member),

@@ -7,7 +7,7 @@ import { candidatesMax, deltaStatement } from "../tables/sql/delta.js";
 import { finishKey, finishRows } from "../tables/sql/finish-rows.js";
 import { headStatement } from "../tables/sql/log.js";
 import { bind, Slot } from "../tables/sql-text/fragment.js";
-import type { CopyProgress, Mark, Round } from "./checkpoint.js";
+import { type CopyProgress, type Mark, membersTold, type Round } from "./checkpoint.js";
 import { entriesMax, type LogHead } from "./judge-checkpoint.js";
 import type { MemberPage, NoPage, SharedPages } from "./shared-pages.js";
 import type { Member, View } from "./view.js";
@@ -48,8 +48,7 @@ export interface Way {
  * the one that it has come to, and of that one if it has come to a row.
  */
 export function membersOf({ members }: View, { copied }: Round): number {
-  if (copied === undefined) return members.length;
-  return copied.state === null ? copied.member : copied.member + 1;
+  return copied === undefined ? members.length : membersTold(copied);
 }
 
 /**
@@ -62,7 +61,6 @@ export async function readChanges(view: View, { from, round }: Way, reading: Rea
   execution.tally.add(null);
   const members = membersOf(view, round);
   let { member, after } = round;
-  // Pages that are shared are of no first copy, so that the place of the member in the view makes no difference.
   let left = scanLimit;
   let characters = 0;
   for (; member < members; member++, after = null) {
@@ -76,6 +74,7 @@ export async function readChanges(view: View, { from, round }: Way, reading: Rea
       ? { limit, window: scanLimit, bytesMax }
       : { limit: limit - changes.length, window: left, bytesMax };
     const read = () => readMember(followed, { from, round: { ...round, member, after } }, asked, reading);
+    // Pages that are shared are of no first copy, so that the place of the member in the view makes no difference.
     const name = JSON.stringify([textIn(followed, generations), from, round.to, after, asked]);
     const page = await (isShared ? shared.page(name, read) : read());
     if (isRefusal(page) || typeof page === "string") return page;

@@ -1,7 +1,7 @@
 import type { Sessions } from "../session.js";
-import type { FollowedTables, Follower } from "./changes.js";
+import type { FollowedTables, Follower, LiveState } from "./changes.js";
 import { eachSession } from "./each-session.js";
-import { follow, type Line } from "./follow.js";
+import { follow, type Line, type StreamListener } from "./follow.js";
 import { MemberNames } from "./members.js";
 
 /**
@@ -24,16 +24,16 @@ export function followFrom(
       isOver = true;
       const over = new AbortController();
       const signal = AbortSignal.any([ended, over.signal]);
-      const refuse: Follower = (state) => {
+      const refuse = (state: LiveState) => {
         over.abort();
         follower(state, null);
       };
-      const told: Parameters<typeof follow>[3] = {
+      const listener: StreamListener = {
         told: (state, step, at) => {
           if (signal.aborted) return;
           checkpoint = at;
           const [error] = Object.values(step?.refused ?? {});
-          if (error !== undefined) return refuse({ status: "refused", error }, null);
+          if (error !== undefined) return refuse({ status: "refused", error });
           if (step === null) return follower(state, null);
           const isReset = step.fresh.length > 0;
           if (isReset && step.fresh.length < names.all.length && isHeld) {
@@ -47,9 +47,9 @@ export function followFrom(
           const changes = step.changes.flatMap((change) => names.named(change));
           follower(state, { changes, isReset, checkpoint, ...(step.clients && { clients: step.clients }) });
         },
-        refused: (_, error) => refuse({ status: error.status === 401 ? "signed_out" : "refused", error }, null),
+        refused: (_, error) => refuse({ status: error.status === 401 ? "signed_out" : "refused", error }),
       };
-      await follow(line, followed, checkpoint, told, signal);
+      await follow(line, followed, checkpoint, listener, signal);
     }
   });
 }

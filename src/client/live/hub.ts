@@ -7,7 +7,7 @@ import { HeldList } from "./held-list.js";
 import { type Members, membersMax } from "./members.js";
 import { Saving } from "./saving.js";
 import type { RowStore } from "./store.js";
-import { type TabStep, Tabs, type Told } from "./tabs.js";
+import { plainError, type TabStep, Tabs, type Told } from "./tabs.js";
 
 /** What a `Hub` needs to work. */
 export interface HubOptions extends Line {
@@ -103,7 +103,8 @@ export class Hub {
 
   /** What this page follows. */
   get #own(): Members {
-    return termsOf([...this.#lists].filter(([, { followers }]) => followers > 0));
+    const followed = [...this.#lists].filter(([, { followers }]) => followers > 0);
+    return Object.fromEntries(followed.map(([name, { terms }]) => [name, terms]));
   }
 
   #membersChanged(): void {
@@ -119,7 +120,7 @@ export class Hub {
       this.#end = null;
       this.#hasBegun = false;
       this.#lists.clear();
-      this.#start(beginning);
+      this.#beginAnew();
     });
   }
 
@@ -163,10 +164,10 @@ export class Hub {
     if (shown.length === 0) this.state = beginning;
   }
 
-  #start(state: LiveState): void {
+  #beginAnew(): void {
     this.checkpoint = null;
     this.clients = {};
-    this.state = state;
+    this.state = beginning;
   }
 
   async #run(user: string | null, signal: AbortSignal): Promise<void> {
@@ -228,8 +229,8 @@ export class Hub {
       this.#told(told);
       save(told);
     };
-    const refuse = (names: readonly string[], { status, code, message }: SvcError) => {
-      const refused = Object.fromEntries(names.map((name) => [name, { status, code, message }]));
+    const refuse = (names: readonly string[], error: SvcError) => {
+      const refused = Object.fromEntries(names.map((name) => [name, plainError(error)]));
       tell({ state: this.state, step: { changes: [], fresh: [], refused }, checkpoint: this.checkpoint });
     };
     const followed: Followed = {
@@ -285,11 +286,7 @@ export class Hub {
   #held(names: readonly string[]): Told {
     const lists = names.flatMap((name) => (this.#lists.has(name) ? [[name, this.list(name)] as const] : []));
     const whole = lists.filter(([, { isCurrent }]) => isCurrent);
-    const refused = lists.flatMap(([name, { error }]) => {
-      if (error === null) return [];
-      const { status, code, message } = error;
-      return [[name, { status, code, message }] as const];
-    });
+    const refused = lists.flatMap(([name, { error }]) => (error === null ? [] : [[name, plainError(error)] as const]));
     const step = {
       changes: whole.flatMap(([, { rows }]) => [...rows]),
       fresh: whole.map(([name]) => name),
@@ -328,10 +325,7 @@ export class Hub {
 
   #forget(): void {
     for (const list of this.#lists.values()) list.forget();
-    this.#start(beginning);
+    this.#beginAnew();
     for (const listener of this.#listeners) listener.forgotten();
   }
 }
-
-const termsOf = (lists: readonly (readonly [string, HeldList])[]): Members =>
-  Object.fromEntries(lists.map(([name, { terms }]) => [name, terms]));

@@ -6,7 +6,12 @@ import type { Members } from "./members.js";
 
 /** A step as tabs tell it to each other: errors lose their class on the way. */
 export interface TabStep extends Omit<StreamStep, "refused"> {
-  readonly refused: Readonly<Record<string, Pick<SvcError, "status" | "code" | "message">>>;
+  readonly refused: Readonly<Record<string, ReturnType<typeof plainError>>>;
+}
+
+/** What tabs tell each other of an error. */
+export function plainError({ status, code, message }: SvcError): Pick<SvcError, "status" | "code" | "message"> {
+  return { status, code, message };
 }
 
 /** What the leader tells. */

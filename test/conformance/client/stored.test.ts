@@ -100,6 +100,15 @@ function left(): Promise<readonly unknown[]> {
   ]);
 }
 
+/** A list that shows its two rows, which the device has. */
+async function shownAndKept(page: Page): Promise<{ readonly shown: Shown; readonly id: string }> {
+  const shown = new Shown(page);
+  await shown.until("live", "a", "a");
+  const { id } = (await page.client.auth.user())!;
+  await expect.poll(() => storedRows(id)).toBe(2);
+  return { shown, id };
+}
+
 test("a page that is opened without a connection shows the rows of before, and goes on from there", async () => {
   const { key, first, page, asked, goOffline } = await world();
   const before = new Shown(first);
@@ -150,10 +159,7 @@ test("with keep: false, and for whom no store is named, nothing is kept", async 
 
 test("signing out, and another user, leave nothing of the one before", async () => {
   const { first, page } = await world();
-  const shown = new Shown(first);
-  await shown.until("live", "a", "a");
-  const { id } = (await first.client.auth.user())!;
-  await expect.poll(() => storedRows(id)).toBe(2);
+  const { shown } = await shownAndKept(first);
   await first.client.auth.logout();
   await shown.until("signed_out");
   await expect.poll(left).toEqual([]);
@@ -167,10 +173,7 @@ test("signing out, and another user, leave nothing of the one before", async () 
 
 test("signing out leaves nothing either where no list is shown", async () => {
   const { first } = await world();
-  const shown = new Shown(first);
-  await shown.until("live", "a", "a");
-  const { id } = (await first.client.auth.user())!;
-  await expect.poll(() => storedRows(id)).toBe(2);
+  const { shown } = await shownAndKept(first);
   shown.stop();
   await first.client.auth.logout();
   await expect.poll(left).toEqual([]);
@@ -178,10 +181,7 @@ test("signing out leaves nothing either where no list is shown", async () => {
 
 test("changes are not kept without the rows before them", async () => {
   const { key, first } = await world();
-  const shown = new Shown(first);
-  await shown.until("live", "a", "a");
-  const { id } = (await first.client.auth.user())!;
-  await expect.poll(() => storedRows(id)).toBe(2);
+  const { shown, id } = await shownAndKept(first);
   // As another tab does whose device fails.
   await indexedDbStore("app").clear();
   await key.patch("/api/notes/1", { body: "b" });
