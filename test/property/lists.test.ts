@@ -13,7 +13,7 @@ import { Random } from "./support/random.js";
  * test/property/lists.test.ts` repeats or prolongs a run.
  */
 const seed = Random.seedOfRun();
-const queries = Number(process.env.QUERIES ?? 40);
+const queries = Number(process.env.QUERIES ?? 80);
 vi.setConfig({ testTimeout: 900_000 + 10 * queries * 60 });
 
 const pageLimits = [1, 2, 3, 7, 10, 50, 100, 1000];
